@@ -1,0 +1,1 @@
+"""The program as text: normalise, erase types, locate errors, truncate results."""

@@ -1,0 +1,1 @@
+"""The durable control plane: executions, their log, decisions, replay and snippets. Knows no Jupyter and no browser."""

@@ -1,0 +1,126 @@
+"""What the runtime tells: outcomes, executions, calls, pending calls, snippets.
+
+Owns: immutable records and their wire form (the field names a model sees). Never does: storage or decisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+CallState: TypeAlias = Literal[
+    "executing", "applied", "failed", "pending", "approved", "rejected", "reverted", "cancelled"
+]
+ExecutionStatus: TypeAlias = Literal[
+    "running", "paused", "completed", "error", "rejected", "rolled_back", "partly_rolled_back"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDetail:
+    """Why something failed. ``line`` and ``column`` count from 1 in the text the author wrote; ``excerpt`` is that line with its neighbours."""
+
+    code: str
+    message: str
+    name: str = "Error"
+    line: int | None = None
+    column: int | None = None
+    excerpt: str | None = None
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall:
+    """A call that waits for a person. ``digest`` binds a decision to exactly these arguments."""
+
+    execution_id: str
+    seq: int
+    connector: str
+    method: str
+    args: Any
+    digest: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One entry of an execution's log. Times are seconds since the epoch, ``duration`` seconds; values are decoded to Python."""
+
+    seq: int
+    connector: str
+    method: str
+    args: Any
+    state: CallState
+    requires_approval: bool
+    ephemeral: bool = False
+    has_result: bool = False
+    result: Any = None
+    error: ErrorDetail | None = None
+    started_at: float | None = None
+    duration: float | None = None
+    decided_at: float | None = None
+    digest: str = ""
+    can_revert: bool = False
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleRecord:
+    """One console line of the newest pass."""
+
+    level: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text if self.level in ("log", "info", "debug") else f"[{self.level}] {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRecord:
+    """One execution with its log. ``code`` is what the author wrote; ``passes`` how often the program was run."""
+
+    id: str
+    code: str
+    language: str
+    status: ExecutionStatus
+    connectors: tuple[str, ...]
+    created_at: float
+    updated_at: float
+    passes: int
+    calls: tuple[CallRecord, ...] = ()
+    result: Any = None
+    has_result: bool = False
+    error: ErrorDetail | None = None
+    logs: tuple[ConsoleRecord, ...] = ()
+    running_time: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one ``execute`` or ``approve`` came to.
+
+    ``status`` is ``completed`` (``result``), ``paused`` (``pending``) or ``error`` (``error``); ``calls`` and ``logs`` are there in every case.
+    """
+
+    status: Literal["completed", "paused", "error"]
+    execution_id: str
+    result: Any = None
+    pending: tuple[PendingCall, ...] = ()
+    error: ErrorDetail | None = None
+    logs: tuple[str, ...] = ()
+    calls: tuple[CallRecord, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """A saved program, addressable by name. ``saved_at`` is seconds since the epoch."""
+
+    name: str
+    description: str
+    code: str
+    language: str
+    connectors: tuple[str, ...]
+    saved_at: float
