@@ -45,8 +45,8 @@ class Tool:
     parameters : tuple of str
         Names in positional order, used to bind positional arguments.
     validate : callable
-        Takes the arguments object, returns what ``call`` takes; raises ``CodemodeError`` with code ``invalid_arguments``
-        that lists every fault with its path.
+        Takes the arguments object, returns what ``call`` takes; raises ``CodemodeError`` with
+        code ``invalid_arguments`` that lists every fault with its path.
     requires_approval : bool or callable
         ``True``, or a function of the arguments object that says so.
     revert : callable or None

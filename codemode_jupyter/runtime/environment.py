@@ -47,7 +47,8 @@ class ProcessEnvironment:
         raise CodemodeError(
             "no_sandbox",
             "There is no page to run the program in, and the headless sandbox is not installed.",
-            hint="Run `pip install 'codemode-jupyter[headless]'`, or open the notebook in JupyterLab and `%load_ext codemode_jupyter`.",
+            hint="Run `pip install 'codemode-jupyter[headless]'`, "
+            "or open the notebook in JupyterLab and `%load_ext codemode_jupyter`.",
         )
 
 

@@ -18,7 +18,10 @@ ExecutionStatus: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ErrorDetail:
-    """Why something failed. ``line`` and ``column`` count from 1 in the text the author wrote; ``excerpt`` is that line with its neighbours."""
+    """Why something failed.
+
+    ``line`` and ``column`` count from 1 in the text the author wrote; ``excerpt`` is that line with the one before.
+    """
 
     code: str
     message: str
@@ -47,7 +50,10 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One entry of an execution's log. Times are seconds since the epoch, ``duration`` seconds; values are decoded to Python."""
+    """One entry of an execution's log.
+
+    Times are seconds since the epoch, ``duration`` is in seconds, values are decoded to Python.
+    """
 
     seq: int
     connector: str
@@ -102,7 +108,8 @@ class ExecutionRecord:
 class Outcome:
     """What one ``execute`` or ``approve`` came to.
 
-    ``status`` is ``completed`` (``result``), ``paused`` (``pending``) or ``error`` (``error``); ``calls`` and ``logs`` are there in every case.
+    ``status`` is ``completed`` (``result``), ``paused`` (``pending``) or ``error`` (``error``); ``calls`` and
+    ``logs`` are there in every case.
     """
 
     status: Literal["completed", "paused", "error"]

@@ -7,8 +7,8 @@ implements ``PassHandler`` (the runtime) decides.
 The wire form
 -------------
 Every message is one JSON text. Values inside are themselves *tagged JSON texts* (strings holding
-JSON), made once where the value lives and never re-encoded on the way. The tagged form is plain JSON, except that an object
-with an own key ``$type`` is a tag::
+JSON), made once where the value lives and never re-encoded on the way. The tagged form is plain
+JSON, except that an object with an own key ``$type`` is a tag::
 
     {"$type": "undefined"}
     {"$type": "number", "value": "NaN" | "Infinity" | "-Infinity" | "-0"}
@@ -37,18 +37,21 @@ Kernel to sandbox::
     {"type": "begin", "source", "line_offset", "namespaces": [[name, [method, ...]], ...],
      "calls": [[seq, connector, method, arguments, state, outcome text | null], ...], "events": [...],
      "clock": ms, "seed": hex, "language"}
-    {"type": "replies", "replies": [{"seq", "state": "applied" | "failed" | "pending" | "run", "value"? , "error"?, "token"?}, ...]}
+    {"type": "replies", "replies": [{"seq", "state": "applied" | "failed" | "pending" | "run",
+                                     "value"?, "error"?, "token"?}, ...]}
 
 ``arguments`` is the tagged text of the one argument; ``{}`` when there is none; and
 ``{"$type": "arguments", "value": [...]}`` when there are several.
 
-``events`` is the order in which things happened to the program: ``["call", seq, clock]`` (the call's promise settled) and
-``["timer", id, clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that order, one per macrotask.
-In ``begin.calls`` the state is ``applied`` (outcome = value), ``failed`` (outcome = error) or ``open``
-(no outcome yet: the sandbox asks the kernel again under the same ``seq``).
+``events`` is the order in which things happened to the program: ``["call", seq, clock]`` (the
+call's promise settled) and ``["timer", id, clock]`` (a timer fired); clock in milliseconds. On
+replay they happen again in that order, one per macrotask. In ``begin.calls`` the state is
+``applied`` (outcome = value), ``failed`` (outcome = error) or ``open`` (no outcome yet: the sandbox
+asks the kernel again under the same ``seq``).
 
-A step is a call to connector ``__step`` whose method is the step's name. The kernel answers ``run`` with a one-time token; the
-sandbox runs the function and sends ``step``; the kernel records it and replies ``applied`` (the stored form) or ``failed``.
+A step is a call to connector ``__step`` whose method is the step's name. The kernel answers ``run``
+with a one-time token; the sandbox runs the function and sends ``step``; the kernel records it and
+replies ``applied`` (the stored form) or ``failed``.
 ``codemode.search``, ``codemode.describe`` and ``codemode.run`` are calls to connector ``codemode``; the value of ``run`` is
 ``{"source", "line_offset", "name"}`` of the snippet, which the sandbox evaluates in the same program.
 """
@@ -161,8 +164,8 @@ PassEndKind: TypeAlias = Literal[
 class PassEnd:
     """How a pass ended, as the sandbox (first four kinds) or the executor (the rest) says.
 
-    ``error`` is tagged JSON text for ``failed``, plain text for the executor's own kinds; ``line`` and ``column`` (from 1)
-    point into what the author wrote; ``issued`` is how many calls the program issued.
+    ``error`` is tagged JSON text for ``failed``, plain text for the executor's own kinds; ``line``
+    and ``column`` (from 1) point into what the author wrote; ``issued`` is how many calls the program issued.
     """
 
     kind: PassEndKind
@@ -186,16 +189,16 @@ class PassHandler(Protocol):
     """The kernel's side of a pass. Methods are called on the event loop, in order, and must return at once."""
 
     def started(self, link: PassLink) -> None:
-        """The sandbox has the program; ``link`` stays valid until the pass ends."""
+        """Take the link of a pass whose sandbox has the program; it stays valid until the pass ends."""
 
     def calls(self, batch: CallBatch) -> None:
-        """The program issued calls."""
+        """Take the calls that the program issued."""
 
     def step_result(self, result: StepResult) -> None:
-        """A step's function ended."""
+        """Take what a step's function came to."""
 
     def console(self, lines: Sequence[ConsoleLine]) -> None:
-        """The program printed."""
+        """Take what the program printed."""
 
 
 class Executor(Protocol):
