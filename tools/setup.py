@@ -1,0 +1,55 @@
+"""``make demo`` and ``make test``: all the set-up, then the thing itself.
+
+Owns: the order of the steps. Never does: a step's work; each has a module beside this one. Needs nothing installed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import browser
+import javascript
+import virtual_environment
+from console import ROOT, give_up, say
+
+NOTEBOOK = "quickstart.ipynb"
+
+
+def demo(arguments: list[str]) -> int:
+    """Install the project and open JupyterLab on the quickstart; return JupyterLab's exit code."""
+    virtual_environment.ensure("demo,headless")
+    say(f"starting JupyterLab on notebooks/{NOTEBOOK} (Ctrl+C twice ends it)")
+    as_root = ["--allow-root"] if os.geteuid() == 0 else []
+    return _run([virtual_environment.PYTHON, "-m", "jupyterlab", NOTEBOOK, *as_root, *arguments], folder="notebooks")
+
+
+def test(arguments: list[str]) -> int:
+    """Install what the tests need and run them; return pytest's exit code."""
+    virtual_environment.ensure("test")
+    javascript.ensure()
+    chromium = browser.ensure()
+    kernels = ROOT / "tests" / "kernels.py"
+    if kernels.exists():
+        _run([virtual_environment.PYTHON, kernels])
+    say("running the tests")
+    return _run([virtual_environment.PYTHON, "-m", "pytest", *arguments], **{browser.VARIABLE: chromium})
+
+
+def _run(command: list[object], *, folder: str = ".", **extra: str) -> int:
+    env = {**virtual_environment.environment(), **extra}
+    try:
+        return subprocess.run([str(part) for part in command], cwd=ROOT / folder, env=env, check=False).returncode
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        give_up(f"{command[0]} could not be started: {error.strerror}.")
+
+
+if __name__ == "__main__":
+    commands = {"demo": demo, "test": test}
+    name, *rest = sys.argv[1:] or ["nothing"]
+    if name not in commands:
+        give_up("say make demo or make test.")
+    raise SystemExit(commands[name](rest))
