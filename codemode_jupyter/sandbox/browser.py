@@ -1,0 +1,316 @@
+"""The executor that runs passes in the page of the notebook.
+
+Owns: the conversation with the pages (hello, election, heartbeat) and the passes that run in the elected one. Never
+does: trust a page's text; ``PassSession`` checks every word of a Worker. Keeps nothing of a pass that ended.
+
+A page says hello when it opens, or when it is asked ``who``. The elected page is told to ``prepare`` its sandbox; from then on
+a pass needs no further greeting. While passes run the page is pinged; when it leaves, falls silent, or
+turns out to be gone as another page says hello, its passes end as ``lost`` at once, and the runtime may run them
+again, by replay, on the page that is there then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.election import Election, Page
+from codemode_jupyter.sandbox.page_channel import Content, PageChannel
+from codemode_jupyter.sandbox.protocol import PassEnd, PassEndKind, PassHandler, PassRequest
+from codemode_jupyter.sandbox.session import PassSession
+
+PAGE_TIMEOUT = 15.0
+"""Seconds to wait for a page: one that is loading takes up to that."""
+
+_UNANSWERED = 5
+"""Pings without a word after which a page counts as gone. Pings, not seconds: a blocked kernel must not blame the page."""
+
+_PROBE_INTERVAL = 0.4
+_PROBE_PINGS = 3
+"""When another page says hello, the old one has so many intervals to speak up: it is usually the one that was reloaded."""
+
+_MAX_TEXT_LENGTH = 64 * 2**20
+"""Longest text of a Worker that is put together from pieces; the page's own cap is lower."""
+
+_ENDS: dict[str, tuple[PassEndKind, str]] = {
+    "bye": ("lost", "The page was closed or reloaded while the program ran."),
+    "silent": ("lost", "The page stopped answering while the program ran."),
+    "frame": ("lost", "The page's sandbox stopped answering while the program ran."),
+    "kernel": ("lost", "The page gave the program up because the kernel was silent for a minute."),
+    "memory": ("memory", "The sandbox stopped answering: most likely the program used too much memory."),
+    "unusable": ("lost", "The page can no longer make a sandbox."),
+    "too_large": ("too_large", "The program sent more data than a pass may."),
+    "protocol": ("protocol", "The sandbox sent messages that no program of ours sends."),
+}
+
+
+class _Run:
+    """One pass in one page: its session, and the pieces of a text that is still arriving."""
+
+    def __init__(self, page: Page, request: PassRequest, handler: PassHandler, executor: BrowserExecutor) -> None:
+        self.id = secrets.token_hex(8)
+        self.page = page
+        self._executor = executor
+        self._pieces: list[str] = []
+        self._length = 0
+        self._has_started = False
+        self.session = PassSession(request, handler, self._send_text)
+
+    def take(self, piece: str, *, is_more_coming: bool) -> None:
+        """Take one piece of a text; a complete one goes to the session."""
+        self._length += len(piece)
+        if self._length > _MAX_TEXT_LENGTH:
+            self.end("too_large")
+            return
+        self._pieces.append(piece)
+        if not is_more_coming:
+            text = "".join(self._pieces)
+            self._pieces = []
+            self._length = 0
+            self.session.receive(text)
+
+    def end(self, cause: str) -> None:
+        """End the pass for one of our own reasons."""
+        kind, message = _ENDS[cause]
+        self.session.end(PassEnd(kind, error=message))
+
+    def _send_text(self, text: str) -> None:
+        kind = "text" if self._has_started else "start"
+        self._has_started = True
+        self._executor.send(self.page.id, kind, run=self.id, text=text)
+
+
+class BrowserExecutor:
+    """Runs each pass in a Worker of the elected page's sandbox; several at a time.
+
+    Must be made and used on the event loop on which ``channel`` calls back.
+
+    Parameters
+    ----------
+    channel : PageChannel
+        The way to the pages. Two executors on one channel do not disturb each other.
+    page_timeout : float, default 15
+        Seconds that a pass waits for a page when none is there.
+    heartbeat : float, default 1
+        Seconds between two pings of the page while passes run.
+    """
+
+    name = "browser"
+
+    def __init__(self, channel: PageChannel, *, page_timeout: float = PAGE_TIMEOUT, heartbeat: float = 1.0) -> None:
+        self._channel = channel
+        self._page_timeout = page_timeout
+        self._heartbeat = heartbeat
+        self._owner = secrets.token_hex(8)
+        self._election = Election()
+        self._runs: dict[str, _Run] = {}
+        self._waiting = 0
+        self._settled = asyncio.Event()
+        self._watcher: asyncio.Task[None] | None = None
+        self._probe: asyncio.Task[None] | None = None
+        self._unsubscribe = channel.on_message(self._receive)
+        self.send("*", "who")
+
+    @property
+    def page(self) -> Page | None:
+        """The page that hosts the sandbox now, or ``None``."""
+        return self._election.elected
+
+    async def ready(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109  a wait for a person's page, not a cancellation
+        """Tell whether a page with a working sandbox answers within ``timeout`` seconds (default: ``page_timeout``)."""
+        if not self._settled.is_set():
+            self._waiting += 1
+            self.send("*", "who")
+            self._keep_watching()
+            try:
+                await asyncio.wait_for(self._settled.wait(), self._page_timeout if timeout is None else timeout)
+            except TimeoutError:
+                return False
+            finally:
+                self._waiting -= 1
+        return self.page is not None and self.page.is_prepared
+
+    async def run_pass(self, request: PassRequest, handler: PassHandler) -> PassEnd:
+        """Run one pass to its end; cancelling it kills the pass at once.
+
+        Raises
+        ------
+        CodemodeError
+            Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one.
+        """
+        page = await self._require_page()
+        run = _Run(page, request, handler, self)
+        self._runs[run.id] = run
+        self._keep_watching()
+        is_over = False
+        try:
+            run.session.start()
+            end = await run.session.wait()
+            is_over = end.kind in {"completed", "failed", "paused", "diverged"}
+            return end
+        finally:
+            del self._runs[run.id]
+            self.send(page.id, "end" if is_over else "kill", run=run.id)
+
+    async def close(self) -> None:
+        """End the passes that run as ``lost``, and stop listening to the pages."""
+        self._unsubscribe()
+        self._end(self._runs.values(), "bye")
+        for task in (self._watcher, self._probe):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+
+    def send(self, to: str, kind: str, **fields: object) -> None:
+        """Send one message to the page with id ``to``, or to every page for ``*``."""
+        self._channel.send({"to": to, "owner": self._owner, "type": kind, **fields})
+
+    # -- waiting ---------------------------------------------------------------------------------------------------
+
+    async def _require_page(self) -> Page:
+        if await self.ready() and self.page is not None:
+            return self.page
+        if self.page is not None and self.page.fault is not None:
+            raise CodemodeError(
+                "no_sandbox",
+                f"The page cannot run programs. {self.page.fault}",
+                hint="Ask whoever runs this hub to allow it, or use the headless sandbox: `pip install 'codemode-jupyter[headless]'`.",
+            )
+        raise CodemodeError(
+            "no_page",
+            f"No open page of this notebook answered within {self._page_timeout:g} seconds.",
+            hint="Open the notebook in JupyterLab or Notebook 7 (reload the page if it is open), or install the headless sandbox: "
+            "`pip install 'codemode-jupyter[headless]'`.",
+        )
+
+    def _settle(self) -> None:
+        """Greet the elected page, and note whether it is known what a pass can expect."""
+        page = self.page
+        if page is not None and (page.is_prepared or page.fault is not None):
+            self._settled.set()
+            return
+        self._settled.clear()
+        if page is not None:
+            self.send(page.id, "prepare")
+
+    # -- what pages say --------------------------------------------------------------------------------------------
+
+    def _receive(self, content: Content, _buffers: Sequence[bytes]) -> None:
+        page_id, kind = content.get("from"), content.get("type")
+        if not isinstance(page_id, str) or not isinstance(kind, str):
+            return
+        page = self._election.get(page_id)
+        if kind == "hello":
+            self._hello(page_id, content)
+        elif page is None:
+            if kind != "bye":
+                self.send(page_id, "who")  # it was given up for dead, or is older than this executor
+        else:
+            page.unanswered = 0
+            self._hear(page, kind, content)
+
+    def _hello(self, page_id: str, content: Content) -> None:
+        known = self._election.get(page_id)
+        if known is not None:
+            known.unanswered = 0
+            known.is_visible = content.get("visible") is True
+            return
+        old = self.page
+        self._election.join(
+            Page(
+                page_id,
+                agent=str(content.get("agent", "")),
+                path=str(content.get("path", "")),
+                is_visible=content.get("visible") is True,
+            )
+        )
+        if old is None or old is not self.page:
+            self._settle()
+        elif self._probe is None or self._probe.done():
+            self._probe = asyncio.get_running_loop().create_task(self._probe_page(old))
+
+    def _hear(self, page: Page, kind: str, content: Content) -> None:
+        match kind:
+            case "bye":
+                self._leave(page, "bye")
+            case "prepared":
+                page.is_prepared, page.fault = True, None
+                self._settle()
+            case "unusable":
+                self._election.fail(page, str(content.get("message", "")))
+                self._end(self._runs_of(page), "unusable")
+                self._settle()
+            case "texts":
+                self._take_texts(page, content.get("texts"))
+            case "cut":
+                cause = "too_large" if content.get("kind") == "too_large" else "protocol"
+                self._end(self._runs_of(page, [content.get("run")]), cause)
+            case "lost":
+                self._lose(page, content)
+
+    def _take_texts(self, page: Page, texts: Any) -> None:
+        for item in texts if isinstance(texts, list) else ():
+            match item:
+                case [str(run_id), str(piece), bool(is_more_coming)]:
+                    for run in self._runs_of(page, [run_id]):
+                        run.take(piece, is_more_coming=is_more_coming)
+
+    def _lose(self, page: Page, content: Content) -> None:
+        run_ids = content.get("runs")
+        runs = self._runs_of(page, run_ids if isinstance(run_ids, list) else [])
+        if content.get("reason") == "kernel":
+            self._end(runs, "kernel")
+        else:  # with several passes in the frame nobody knows which one brought it down
+            self._end(runs, "memory" if isinstance(run_ids, list) and len(run_ids) == 1 else "frame")
+
+    # -- pages that go ---------------------------------------------------------------------------------------------
+
+    def _leave(self, page: Page, cause: str) -> None:
+        if self._election.leave(page.id) is not None:
+            self._end(self._runs_of(page), cause)
+            self._settle()
+
+    def _runs_of(self, page: Page, run_ids: Iterable[object] | None = None) -> list[_Run]:
+        wanted = None if run_ids is None else {run_id for run_id in run_ids if isinstance(run_id, str)}
+        return [run for run in self._runs.values() if run.page is page and (wanted is None or run.id in wanted)]
+
+    def _end(self, runs: Iterable[_Run], cause: str) -> None:
+        for run in list(runs):
+            run.end(cause)
+
+    def _ping(self, page: Page) -> None:
+        page.unanswered += 1
+        self.send(page.id, "ping", runs=list(self._runs))
+
+    async def _probe_page(self, page: Page) -> None:
+        """Find out whether the elected page is still there, now that another one said hello."""
+        page.unanswered = 0
+        for _ in range(_PROBE_PINGS):
+            self._ping(page)
+            await asyncio.sleep(_PROBE_INTERVAL)
+            if page.unanswered == 0:
+                return
+        self._leave(page, "bye")
+
+    def _keep_watching(self) -> None:
+        if self._watcher is None or self._watcher.done():
+            self._watcher = asyncio.get_running_loop().create_task(self._watch())
+
+    async def _watch(self) -> None:
+        """While somebody needs a page: ping the elected one, or look for one."""
+        while self._runs or self._waiting:
+            page = self.page
+            if page is None:
+                self.send("*", "who")
+            elif page.unanswered >= _UNANSWERED:
+                self._leave(page, "silent")
+            else:
+                self._ping(page)
+                if not self._settled.is_set():
+                    self.send(page.id, "prepare")
+            await asyncio.sleep(self._heartbeat)

@@ -1,0 +1,75 @@
+"""Which of the open pages hosts the sandbox.
+
+Owns: the list of pages that said hello, and the choice of one. Never does: talk to them, or keep time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Page:
+    """One open page of the notebook, as it introduced itself.
+
+    ``path`` is the path of its address (never the query, which may hold a token); ``unanswered`` counts the pings
+    since it was last heard; ``is_prepared`` says that its sandbox is up, ``fault`` why it cannot be.
+    """
+
+    id: str
+    agent: str = ""
+    path: str = ""
+    is_visible: bool = True
+    unanswered: int = 0
+    is_prepared: bool = False
+    fault: str | None = None
+
+
+class Election:
+    """The pages that are there, one of them elected.
+
+    The elected page stays elected until it leaves: a second tab does not take over. Then the page that said hello last
+    follows it, one without a fault before one with.
+    """
+
+    def __init__(self) -> None:
+        self._pages: dict[str, Page] = {}
+        self._elected: Page | None = None
+
+    @property
+    def elected(self) -> Page | None:
+        """The page that hosts the sandbox, or ``None`` when no page is there."""
+        return self._elected
+
+    def __len__(self) -> int:
+        return len(self._pages)
+
+    def get(self, page_id: str) -> Page | None:
+        """Return the page with that id, or ``None`` when it never said hello or has left."""
+        return self._pages.get(page_id)
+
+    def join(self, page: Page) -> None:
+        """Add a page that said hello; it is elected when no usable page is."""
+        self._pages[page.id] = page
+        self._elect()
+
+    def leave(self, page_id: str) -> Page | None:
+        """Remove a page and return it, or ``None`` when it was not there."""
+        page = self._pages.pop(page_id, None)
+        if page is not None and page is self._elected:
+            self._elected = None
+            self._elect()
+        return page
+
+    def fail(self, page: Page, fault: str) -> None:
+        """Note that no sandbox can be made in ``page``; another page is elected if there is a better one."""
+        page.is_prepared = False
+        page.fault = fault
+        self._elect()
+
+    def _elect(self) -> None:
+        if self._elected is not None and self._elected.fault is None:
+            return
+        candidates = list(reversed(self._pages.values()))
+        usable = [page for page in candidates if page.fault is None]
+        self._elected = next(iter(usable or candidates), None)

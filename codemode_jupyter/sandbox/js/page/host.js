@@ -1,0 +1,163 @@
+// The page's end of the kernel's page channel: an anywidget module whose widget is never displayed.
+//
+// Every page that has the notebook open runs `initialize`, again after a reload. It says hello under a fresh random
+// id; the kernel elects one page and addresses it. Nothing here is trusted by the kernel with a decision, and nothing
+// from a program is ever put into the page.
+
+/** How long passes may run with no word from the kernel (it pings every second), in ms: then nobody stops them but us. */
+const KERNEL_SILENCE = 60_000;
+/** How often the page looks for that, in ms. */
+const SILENCE_CHECK = 5_000;
+
+class PageHost {
+  /** @type {Model} */
+  #model;
+  #id = randomId();
+  /** @type {Outbox} */
+  #outbox;
+  /** @type {Sandboxes} */
+  #sandboxes;
+  /** Which executor of the kernel a pass belongs to. @type {Map<string, string>} */
+  #owners = new Map();
+  #isPrepared = false;
+  #heard = performance.now();
+  #listening = new AbortController();
+  /** @type {ReturnType<typeof setInterval>} */
+  #watch;
+
+  /** @param {Model} model */
+  constructor(model) {
+    this.#model = model;
+    this.#outbox = new Outbox((message) => model.send({ ...message, from: this.#id }));
+    this.#sandboxes = new Sandboxes(
+      { relay: model.get("_relay_source"), worker: model.get("_worker_source") },
+      {
+        ready: () => this.#prepared(),
+        unusable: (message) => this.#unusable(message),
+        text: (run, text) => this.#outbox.text(run, text),
+        cut: (run, kind) => {
+          this.#owners.delete(run);
+          this.#outbox.send({ type: "cut", run, kind });
+        },
+        lost: (runs) => this.#lose(runs, "frame"),
+      },
+    );
+    model.on("msg:custom", this.#receive);
+    const { signal } = this.#listening;
+    addEventListener("pagehide", () => this.#leave(), { signal });
+    addEventListener("pageshow", (event) => event.persisted && this.#comeBack(), { signal });
+    this.#watch = setInterval(() => this.#checkKernel(), SILENCE_CHECK);
+    this.hello();
+  }
+
+  hello() {
+    this.#outbox.send({
+      type: "hello",
+      agent: navigator.userAgent,
+      path: location.pathname,
+      visible: document.visibilityState === "visible",
+    });
+  }
+
+  /** Undo everything: the widget is gone, or its kernel. */
+  close() {
+    clearInterval(this.#watch);
+    this.#listening.abort();
+    this.#model.off("msg:custom", this.#receive);
+    this.#sandboxes.clear();
+    this.#outbox.close();
+  }
+
+  /** @param {KernelMessage} message */
+  #receive = (message) => {
+    if (message.to !== this.#id && message.to !== "*") return;
+    this.#heard = performance.now();
+    switch (message.type) {
+      case "who":
+        this.hello();
+        break;
+      case "prepare":
+        if (this.#isPrepared) this.#outbox.send({ type: "prepared" });
+        else this.#sandboxes.prepare();
+        break;
+      case "start":
+        this.#owners.set(message.run, message.owner);
+        this.#sandboxes.start(message.run, message.text);
+        break;
+      case "text":
+        this.#sandboxes.text(message.run, message.text);
+        break;
+      case "end":
+        this.#owners.delete(message.run);
+        this.#sandboxes.end(message.run);
+        break;
+      case "kill":
+        this.#kill(message.run);
+        break;
+      case "ping":
+        for (const [run, owner] of this.#owners) {
+          if (owner === message.owner && !message.runs.includes(run)) this.#kill(run);
+        }
+        this.#outbox.send({ type: "pong" });
+        break;
+    }
+  };
+
+  /** @param {string} run */
+  #kill(run) {
+    this.#owners.delete(run);
+    this.#sandboxes.kill(run);
+  }
+
+  #prepared() {
+    if (this.#isPrepared) return;
+    this.#isPrepared = true;
+    this.#outbox.send({ type: "prepared" });
+  }
+
+  /** @param {string} message */
+  #unusable(message) {
+    this.#isPrepared = false;
+    this.#owners.clear();
+    this.#sandboxes.clear();
+    this.#outbox.send({ type: "unusable", message });
+  }
+
+  /**
+   * @param {string[]} runs
+   * @param {"frame" | "kernel"} reason
+   */
+  #lose(runs, reason) {
+    for (const run of runs) this.#owners.delete(run);
+    this.#outbox.send({ type: "lost", runs, reason });
+  }
+
+  #checkKernel() {
+    const runs = this.#sandboxes.runs;
+    if (runs.length === 0 || performance.now() - this.#heard < KERNEL_SILENCE) return;
+    for (const run of runs) this.#sandboxes.kill(run);
+    this.#lose(runs, "kernel");
+  }
+
+  /** The page goes away. Often the last thing that arrives, but not always: the kernel's ping finds out the rest. */
+  #leave() {
+    this.#outbox.send({ type: "bye" });
+    this.#isPrepared = false;
+    this.#owners.clear();
+    this.#sandboxes.clear();
+  }
+
+  /** The browser kept the page and shows it again: to the kernel it is a new one. */
+  #comeBack() {
+    this.#id = randomId();
+    this.hello();
+  }
+}
+
+export default {
+  /** @param {{model: Model}} context */
+  initialize({ model }) {
+    const host = new PageHost(model);
+    return () => host.close();
+  },
+};

@@ -1,0 +1,88 @@
+// What the page and the kernel, and the page and its sandbox frame, say to each other. Types only: nothing of this
+// file reaches the page.
+
+/**
+ * Kernel to page. `to` is a page's id, or "*" for every page; `owner` is the executor that speaks, so that two
+ * executors of one kernel do not end each other's runs.
+ *
+ * - who: say hello again.
+ * - prepare: make the sandbox now; answered by `prepared` or `unusable`.
+ * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`.
+ * - text: hand one more message to the Worker of `run`.
+ * - end: the pass is over; free its Worker.
+ * - kill: end the pass by force, whatever its program is doing.
+ * - ping: answer with pong; passes of this owner that are not in `runs` are orphans and are killed.
+ *
+ * @typedef {{to: string, owner: string} & (
+ *   | {type: "who"}
+ *   | {type: "prepare"}
+ *   | {type: "start", run: string, text: string}
+ *   | {type: "text", run: string, text: string}
+ *   | {type: "end", run: string}
+ *   | {type: "kill", run: string}
+ *   | {type: "ping", runs: string[]}
+ * )} KernelMessage
+ */
+
+/**
+ * One text of a Worker, or a piece of it: the third element says whether more pieces of the same text follow.
+ *
+ * @typedef {[run: string, piece: string, more: boolean]} Piece
+ */
+
+/**
+ * Page to kernel, each with the page's id as `from`.
+ *
+ * - cut: the page ended a pass that broke a limit; nothing more comes from it.
+ * - lost: these passes are gone, and why: the sandbox's process died (frame) or the kernel fell silent (kernel).
+ * - unusable: no sandbox can be made in this page; `message` is for a person.
+ *
+ * @typedef {(
+ *   | {type: "hello", agent: string, path: string, visible: boolean}
+ *   | {type: "bye"}
+ *   | {type: "prepared"}
+ *   | {type: "unusable", message: string}
+ *   | {type: "pong"}
+ *   | {type: "texts", texts: Piece[]}
+ *   | {type: "cut", run: string, kind: CutKind}
+ *   | {type: "lost", runs: string[], reason: "frame" | "kernel"}
+ * )} PageMessage
+ */
+
+/** @typedef {"too_large" | "protocol"} CutKind */
+
+/**
+ * Page to the relay inside the sandbox frame.
+ *
+ * @typedef {(
+ *   | {type: "runtime", source: string}
+ *   | {type: "start", run: string, text: string}
+ *   | {type: "text", run: string, text: string}
+ *   | {type: "end", run: string}
+ *   | {type: "ping"}
+ * )} ToRelay
+ */
+
+/**
+ * The relay to the page. `run` is stamped by the relay, never by what runs in the Worker.
+ *
+ * @typedef {(
+ *   | {type: "ready"}
+ *   | {type: "unusable", message: string}
+ *   | {type: "text", run: string, text: string}
+ *   | {type: "cut", run: string, kind: CutKind}
+ *   | {type: "pong"}
+ * )} FromRelay
+ */
+
+/**
+ * The part of an anywidget model that the page uses. Traits are read once and never written: a trait written while a
+ * cell runs would be stuck for good.
+ *
+ * @typedef {{
+ *   get(name: string): string,
+ *   send(content: PageMessage & {from: string}): void,
+ *   on(event: "msg:custom", callback: (content: KernelMessage) => void): void,
+ *   off(event: "msg:custom", callback: (content: KernelMessage) => void): void,
+ * }} Model
+ */

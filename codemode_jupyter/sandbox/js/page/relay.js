@@ -1,0 +1,138 @@
+// The only script of the inner sandbox frame: it owns the Workers and carries texts between them and the page.
+//
+// A program runs in a Worker, never here: the frame's own thread could navigate itself. What comes out of a Worker is
+// untrusted: it is one string under a cap or the pass is cut, and it gets its run's id from this closure.
+
+(() => {
+  "use strict";
+
+  /** Longest text of a Worker, in UTF-16 units. Stored values end at 1 MB, a batch may hold several. */
+  const MAX_TEXT_LENGTH = 16 * 2 ** 20;
+  /** All texts of one pass together, in UTF-16 units. */
+  const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
+  /** Texts of one pass. A program that awaits 10,000 calls one by one sends about 10,000. */
+  const MAX_TEXTS = 100_000;
+  /** How long after a start the next spare Worker is made, in ms: not while the program wants the processor. */
+  const SPARE_DELAY = 50;
+
+  const NO_EVAL = "The page forbids code made from text: its Content-Security-Policy lacks 'unsafe-eval'.";
+  const NO_WORKER = "The page does not let the sandbox start a Worker: its Content-Security-Policy forbids it.";
+
+  /** @type {Map<string, Worker>} */
+  const workers = new Map();
+  /** @type {Worker | null} */
+  let spare = null;
+  let source = "";
+  /** @type {MessagePort} */
+  let port;
+
+  /** @param {FromRelay} message */
+  const tell = (message) => port.postMessage(message);
+
+  /** @returns {Worker} */
+  function makeWorker() {
+    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    const worker = new Worker(url);
+    // The Worker has its script by now; with the address gone a program cannot load the runtime a second time.
+    URL.revokeObjectURL(url);
+    // No program runs yet, so this is the page's policy, which leaves no message, or a fault of the runtime, which does.
+    worker.onerror = (event) => {
+      event.preventDefault();
+      tell({ type: "unusable", message: event.message ? `The sandbox's runtime did not load: ${event.message}` : NO_WORKER });
+    };
+    return worker;
+  }
+
+  function makeSpare() {
+    spare ??= makeWorker();
+  }
+
+  /** @returns {FromRelay} */
+  function prepare() {
+    try {
+      new Function("return 0");
+    } catch {
+      return { type: "unusable", message: NO_EVAL };
+    }
+    try {
+      makeSpare();
+    } catch {
+      return { type: "unusable", message: NO_WORKER };
+    }
+    return { type: "ready" };
+  }
+
+  /** @param {string} run */
+  function end(run) {
+    const worker = workers.get(run);
+    if (worker === undefined) return;
+    workers.delete(run);
+    worker.onmessage = null;
+    worker.terminate();
+    makeSpare();
+  }
+
+  /**
+   * @param {string} run
+   * @param {string} text
+   */
+  function start(run, text) {
+    if (workers.has(run)) return;
+    const worker = spare ?? makeWorker();
+    spare = null;
+    workers.set(run, worker);
+    let texts = 0;
+    let total = 0;
+
+    /** @param {CutKind} kind */
+    const cut = (kind) => {
+      end(run);
+      tell({ type: "cut", run, kind });
+    };
+    worker.onmessage = ({ data }) => {
+      if (typeof data !== "string") return cut("protocol");
+      texts += 1;
+      total += data.length;
+      if (data.length > MAX_TEXT_LENGTH || total > MAX_TOTAL_LENGTH) return cut("too_large");
+      // A lone surrogate never comes out of JSON.stringify, and does not survive the way to the kernel.
+      if (texts > MAX_TEXTS || /\p{Surrogate}/u.test(data)) return cut("protocol");
+      tell({ type: "text", run, text: data });
+    };
+    // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.
+    worker.onerror = (event) => event.preventDefault();
+    worker.postMessage(text);
+    setTimeout(makeSpare, SPARE_DELAY);
+  }
+
+  /** @param {MessageEvent<ToRelay>} event */
+  function receive({ data }) {
+    switch (data.type) {
+      case "runtime":
+        source = data.source;
+        tell(prepare());
+        break;
+      case "start":
+        start(data.run, data.text);
+        break;
+      case "text":
+        workers.get(data.run)?.postMessage(data.text);
+        break;
+      case "end":
+        end(data.run);
+        break;
+      case "ping":
+        tell({ type: "pong" });
+        break;
+    }
+  }
+
+  /** @param {MessageEvent} event */
+  function connect(event) {
+    const [first] = event.ports;
+    if (event.source !== parent.parent || first === undefined) return;
+    removeEventListener("message", connect);
+    port = first;
+    port.onmessage = receive;
+  }
+  addEventListener("message", connect);
+})();
