@@ -52,8 +52,9 @@ asks the kernel again under the same ``seq``).
 A step is a call to connector ``__step`` whose method is the step's name. The kernel answers ``run``
 with a one-time token; the sandbox runs the function and sends ``step``; the kernel records it and
 replies ``applied`` (the stored form) or ``failed``.
-``codemode.search``, ``codemode.describe`` and ``codemode.run`` are calls to connector ``codemode``; the value of ``run`` is
-``{"source", "line_offset", "name"}`` of the snippet, which the sandbox evaluates in the same program.
+``codemode.search``, ``codemode.describe`` and ``codemode.run`` are calls to connector ``codemode``; the
+value of ``run`` is ``{"source", "line_offset", "name"}`` of the snippet, which the sandbox evaluates in
+the same program.
 """
 
 from __future__ import annotations
