@@ -112,7 +112,11 @@ def running_server(folder, *kernels):
         shutil.copytree(kernel, folder / "data" / "kernels" / kernel.name)
     server = Server(root, folder, _free_port())
     command = [sys.executable, "-m", "jupyterlab", *OPTIONS]
-    command += [f"--ServerApp.root_dir={root}", f"--ServerApp.port={server.port}", f"--IdentityProvider.token={server.token}"]
+    command += [
+        f"--ServerApp.root_dir={root}",
+        f"--ServerApp.port={server.port}",
+        f"--IdentityProvider.token={server.token}",
+    ]
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, env=_environment(folder), cwd=root, stdout=log, stderr=log)
     try:
