@@ -1,1 +1,4 @@
-"""The face in a notebook: magics, run card, page connection. The only room that imports IPython, ipykernel or widgets."""
+"""The face in a notebook: magics, run card, page connection.
+
+The only room that imports IPython, ipykernel or widgets.
+"""

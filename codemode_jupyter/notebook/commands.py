@@ -1,0 +1,221 @@
+"""The commands of ``%codemode``: look at executions and snippets, decide about them, undo.
+
+Owns: the commands' words, what they print, and finding what an abbreviated id means. Never does: an operation
+itself; every one is a method of the runtime.
+"""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.card import RunView, show_execution
+from codemode_jupyter.notebook.failures import returned_or_raised
+from codemode_jupyter.notebook.ids import find_execution, short_id
+from codemode_jupyter.notebook.runtimes import find_runtime
+from codemode_jupyter.notebook.stop import until_done
+from codemode_jupyter.notebook.tables import as_json, local_time, one_line, table
+from codemode_jupyter.runtime import Runtime
+from codemode_jupyter.runtime.records import Outcome
+
+HISTORY_LENGTH = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: how it is written, what it does, and the coroutine function that does it.
+
+    ``run`` returns text to print, or what the line is worth as an expression.
+    """
+
+    usage: str
+    summary: str
+    run: Callable[[Runtime, Namespace], Awaitable[Any]]
+    least: int = 0
+    most: int = 0
+
+
+async def run_command(namespace: dict[str, Any], line: str) -> Any:
+    """Run ``%codemode`` with the rest of its line; return what the line is worth as an expression.
+
+    Raises
+    ------
+    UsageError
+        The command is unknown or has the wrong arguments.
+    CodemodeError
+        The runtime refused.
+    """
+    given = _parse(line)
+    name = given.command or "help"
+    if name not in COMMANDS:
+        near = get_close_matches(name, COMMANDS, n=2)
+        hint = f"did you mean {' or '.join(near)}?" if near else "%codemode help lists what there is"
+        raise UsageError(f"%codemode has no command {name!r}: {hint}")
+    command = COMMANDS[name]
+    if not command.least <= len(given.arguments) <= command.most:
+        raise UsageError(f"write %codemode {command.usage}")
+    if name == "help":
+        result = _help()
+    else:
+        result = await command.run(find_runtime(namespace, given.runtime), given)
+    if not isinstance(result, str):
+        return result
+    print(result)  # noqa: T201  the output of a command
+    return None
+
+
+def _parse(line: str) -> Namespace:
+    parser = MagicArgumentParser("%codemode", allow_abbrev=False)
+    parser.add_argument("-r", "--runtime")
+    parser.add_argument("-d", "--description", default="")
+    parser.add_argument("command", nargs="?")
+    parser.add_argument("arguments", nargs="*")
+    try:
+        return parser.parse_args(shlex.split(line))
+    except ValueError as error:
+        raise UsageError(f"the arguments of %codemode cannot be read: {error}") from None
+
+
+def _help() -> str:
+    rows = [(f"%codemode {command.usage}", command.summary) for command in COMMANDS.values()]
+    return (
+        table(("COMMAND", "WHAT IT DOES"), rows)
+        + "\n\nID is the end of an execution's id. -r NAME says which runtime, where there are several."
+    )
+
+
+async def _find(runtime: Runtime, text: str) -> str:
+    return find_execution(text, [execution.id for execution in await runtime.executions()])
+
+
+def _seq(given: Namespace) -> int | None:
+    if len(given.arguments) == 1:
+        return None
+    try:
+        return int(given.arguments[1])
+    except ValueError:
+        raise UsageError(f"SEQ is the number of a call, not {given.arguments[1]!r}") from None
+
+
+# -- looking -----------------------------------------------------------------------------------------------------------
+
+
+async def _pending(runtime: Runtime, _given: Namespace) -> str:
+    calls = await runtime.pending()
+    if not calls:
+        return "Nothing is waiting for approval."
+    rows = [
+        (
+            short_id(call.execution_id),
+            str(call.seq),
+            one_line(f"{call.connector}.{call.method}", 40),
+            as_json(call.args, 80),
+        )
+        for call in calls
+    ]
+    listing = table(("ID", "SEQ", "CALL", "ARGUMENTS"), rows)
+    return f"{listing}\n\nDecide with %codemode approve ID [SEQ] or %codemode reject ID [SEQ]."
+
+
+async def _history(runtime: Runtime, _given: Namespace) -> str:
+    executions = await runtime.executions(HISTORY_LENGTH)
+    if not executions:
+        return "Nothing has been run yet."
+    rows = [
+        (
+            short_id(execution.id),
+            local_time(execution.created_at),
+            execution.status.replace("_", " "),
+            one_line(execution.code, 70),
+        )
+        for execution in executions
+    ]
+    return table(("ID", "BEGUN", "STATUS", "PROGRAM"), rows)
+
+
+async def _show(runtime: Runtime, given: Namespace) -> None:
+    await show_execution(runtime, await _find(runtime, given.arguments[0]))
+
+
+async def _snippets(runtime: Runtime, _given: Namespace) -> str:
+    snippets = await runtime.snippets()
+    if not snippets:
+        return "No snippet has been saved yet: %codemode save NAME ID saves the program of an execution."
+    rows = [
+        (one_line(snippet.name, 40), local_time(snippet.saved_at), one_line(snippet.description, 70))
+        for snippet in snippets
+    ]
+    return table(("NAME", "SAVED", "DESCRIPTION"), rows)
+
+
+# -- deciding ----------------------------------------------------------------------------------------------------------
+
+
+async def _approve(runtime: Runtime, given: Namespace) -> Outcome:
+    execution_id = await _find(runtime, given.arguments[0])
+    seq = _seq(given)
+    view = RunView(runtime)
+    view.show()
+    view.attach(execution_id)
+    return returned_or_raised(await until_done(runtime.approve(execution_id, seq)))
+
+
+async def _reject(runtime: Runtime, given: Namespace) -> str:
+    execution_id = await _find(runtime, given.arguments[0])
+    if await runtime.reject(execution_id, _seq(given)):
+        return f"Rejected: execution {short_id(execution_id)} has ended."
+    raise CodemodeError(
+        "not_pending",
+        f"Nothing of execution {short_id(execution_id)} that could be rejected is waiting.",
+        hint="`%codemode pending` lists what is.",
+    )
+
+
+async def _rollback(runtime: Runtime, given: Namespace) -> str:
+    execution_id = await _find(runtime, given.arguments[0])
+    return one_line(str(await until_done(runtime.rollback(execution_id))), 400)
+
+
+# -- snippets ----------------------------------------------------------------------------------------------------------
+
+
+async def _save(runtime: Runtime, given: Namespace) -> str:
+    name, text = given.arguments
+    execution_id = await _find(runtime, text)
+    snippet = await runtime.save_snippet(name, execution_id=execution_id, description=given.description)
+    return f"Saved. Programs run it with codemode.run({as_json(snippet.name, 60)}, input)."
+
+
+async def _remove(runtime: Runtime, given: Namespace) -> str:
+    name = given.arguments[0]
+    if await runtime.delete_snippet(name):
+        return f"Removed {one_line(name, 60)}."
+    near = get_close_matches(name, [snippet.name for snippet in await runtime.snippets()], n=3)
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`%codemode snippets` lists what there is."
+    raise CodemodeError("unknown_snippet", f"There is no snippet {name!r}.", hint=hint)
+
+
+async def _nothing(_runtime: Runtime, _given: Namespace) -> None:
+    """Help is made before a runtime is looked for."""
+
+
+COMMANDS = {
+    "pending": Command("pending", "list the calls that wait for approval", _pending),
+    "history": Command("history", f"list the newest {HISTORY_LENGTH} executions", _history),
+    "show": Command("show ID", "show an execution's card again", _show, 1, 1),
+    "approve": Command("approve ID [SEQ]", "approve all that waits, or one call, and go on", _approve, 1, 2),
+    "reject": Command("reject ID [SEQ]", "reject it; the execution ends", _reject, 1, 2),
+    "rollback": Command("rollback ID", "undo what an execution did, newest first", _rollback, 1, 1),
+    "snippets": Command("snippets", "list the saved programs", _snippets),
+    "save": Command("save NAME ID [-d TEXT]", "save the program of an execution as a snippet", _save, 2, 2),
+    "rm": Command("rm NAME", "remove a snippet", _remove, 1, 1),
+    "help": Command("help", "show this list", _nothing),
+}
