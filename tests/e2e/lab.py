@@ -18,6 +18,13 @@ SLOW = 30_000
 """Limit in milliseconds for what starts a kernel or loads a page."""
 
 
+KERNEL_IS_IDLE = """() => {
+  const session = window.jupyterapp?.shell.currentWidget?.sessionContext;
+  const kernel = session?.isReady && session.session?.kernel;
+  return kernel && kernel.connectionStatus === "connected" && kernel.status === "idle";
+}"""
+
+
 class Tab:
     """One browser tab with one notebook open. ``face`` is ``LAB`` or ``NOTEBOOK``."""
 
@@ -39,7 +46,8 @@ class Tab:
 
     def idle(self):
         """Wait until the kernel is connected and does nothing."""
-        self.page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').wait_for(timeout=SLOW)
+        # The indicator in the toolbar says "idle" before there is a connection, and a cell run then is not run at all.
+        self.page.wait_for_function(KERNEL_IS_IDLE, timeout=SLOW)
 
     def cell(self, index):
         return Cell(self, index)

@@ -1,0 +1,77 @@
+"""What can be done with a finished run: keep it, undo it, read it in the saved notebook."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.e2e.notebooks import GATED, QUICK, SETUP
+
+
+def test_a_run_is_rolled_back_by_its_button(desk):
+    desk.write(SETUP, GATED)
+    tab = desk.open()
+    cell = tab.run(0, 1).shows("Waiting for you").press("Approve").shows("Completed")
+    cell.press("Roll back").shows("Rolled back").lacks("Roll back…")
+    assert desk.effects == ["read 7", "act seven", "undo seven"]
+
+
+def test_a_run_is_saved_as_a_snippet_and_run_with_an_input(desk):
+    program = "%%codemode\nasync (input) => 'hello ' + (input?.name ?? 'nobody')"
+    desk.write(SETUP, program, "%%codemode\nreturn await codemode.run('greet', {name: 'Ada'});")
+    tab = desk.open()
+    cell = tab.run(0, 1).shows("Completed", "hello nobody").press("Save as snippet")
+    cell.field("Name").fill("greet")
+    cell.field("Description").fill("Greets somebody")
+    tab.page.keyboard.press("Enter")
+    cell.shows("greet")
+    tab.run(2).shows("Completed", "hello Ada")
+
+
+def test_the_controls_leave_when_another_run_starts_and_come_back_on_request(desk):
+    desk.write(SETUP, QUICK + "\n", QUICK.replace("6 * 7", "1"), "%codemode show")
+    tab = desk.open()
+    first = tab.run(0, 1).shows("Completed", "Save as snippet")
+    second = tab.run(2).shows("Completed", "Save as snippet")
+    first.lacks("Save as snippet").shows("Completed", "42")
+    tab.run(3).shows("Save as snippet")
+    second.shows("Completed")
+
+
+def test_a_saved_notebook_shows_its_runs_without_a_kernel(desk):
+    desk.write(SETUP, GATED, "%%codemode\nreturn [{city: 'Oslo', mm: 3}, {city: 'Bergen', mm: 30}];")
+    tab = desk.open()
+    tab.run(0, 1).shows("Waiting for you").press("Approve").shows("Completed")
+    tab.run(2).shows("Completed", "Bergen")
+    tab.save()
+    tab.close()
+    desk.server.end_kernels()
+    (desk.folder / "effects.txt").unlink()
+
+    again = desk.open()
+    again.cell(1).shows("Completed", "world.act").lacks("Error displaying widget")
+    again.cell(2).shows("Completed", "Oslo", "Bergen").lacks("Error displaying widget")
+    assert again.cell(1).button("Approve").count() == 0
+
+
+def test_the_saved_outcome_has_a_text_form_and_no_script(desk):
+    desk.write(SETUP, QUICK)
+    tab = desk.open()
+    tab.run(0, 1).shows("Completed", "42")
+    saved = tab.save()
+    static = [output["data"] for output in saved.cells[1].outputs if "text/html" in output.get("data", {})]
+    assert static, saved.cells[1].outputs
+    for data in static:
+        assert "text/plain" in data
+        assert "application/vnd.jupyter.widget-view+json" not in data
+        assert not re.search(r"<script|javascript:|\son\w+=", data["text/html"], re.IGNORECASE)
+    assert any("Completed" in data["text/plain"] and "42" in data["text/plain"] for data in static)
+
+
+def test_every_control_has_a_name_for_screen_readers(desk):
+    desk.write(SETUP, GATED)
+    tab = desk.open()
+    cell = tab.run(0, 1).shows("Waiting for you")
+    buttons = cell.output.get_by_role("button")
+    assert buttons.count() >= 2
+    for button in buttons.all():
+        expect(button).to_have_accessible_name(re.compile(r"\w"))
