@@ -3,10 +3,10 @@
 Owns: the conversation with the pages (hello, election, heartbeat) and the passes that run in the elected one. Never
 does: trust a page's text; ``PassSession`` checks every word of a Worker. Keeps nothing of a pass that ended.
 
-A page says hello when it opens, or when it is asked ``who``. The elected page is told to ``prepare`` its sandbox; from then on
-a pass needs no further greeting. While passes run the page is pinged; when it leaves, falls silent, or
-turns out to be gone as another page says hello, its passes end as ``lost`` at once, and the runtime may run them
-again, by replay, on the page that is there then.
+A page says hello when it opens, or when it is asked ``who``. The elected page is told to ``prepare`` its sandbox; from
+then on a pass needs no further greeting. While passes run the page is pinged; when it leaves, falls silent, or turns
+out to be gone as another page says hello, its passes end as ``lost`` at once, and the runtime may run them again, by
+replay, on the page that is there then.
 """
 
 from __future__ import annotations
@@ -20,68 +20,21 @@ from typing import Any
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.election import Election, Page
 from codemode_jupyter.sandbox.page_channel import Content, PageChannel
-from codemode_jupyter.sandbox.protocol import PassEnd, PassEndKind, PassHandler, PassRequest
-from codemode_jupyter.sandbox.session import PassSession
+from codemode_jupyter.sandbox.page_run import Cause, PageRun
+from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 
 PAGE_TIMEOUT = 15.0
 """Seconds to wait for a page: one that is loading takes up to that."""
 
 _UNANSWERED = 5
-"""Pings without a word after which a page counts as gone. Pings, not seconds: a blocked kernel must not blame the page."""
+"""Pings without a word after which a page counts as gone. Not seconds: a blocked kernel must not blame the page."""
 
 _PROBE_INTERVAL = 0.4
 _PROBE_PINGS = 3
-"""When another page says hello, the old one has so many intervals to speak up: it is usually the one that was reloaded."""
+"""When another page says hello, the old one has so many intervals to speak up: it may be the one that was reloaded."""
 
-_MAX_TEXT_LENGTH = 64 * 2**20
-"""Longest text of a Worker that is put together from pieces; the page's own cap is lower."""
-
-_ENDS: dict[str, tuple[PassEndKind, str]] = {
-    "bye": ("lost", "The page was closed or reloaded while the program ran."),
-    "silent": ("lost", "The page stopped answering while the program ran."),
-    "frame": ("lost", "The page's sandbox stopped answering while the program ran."),
-    "kernel": ("lost", "The page gave the program up because the kernel was silent for a minute."),
-    "memory": ("memory", "The sandbox stopped answering: most likely the program used too much memory."),
-    "unusable": ("lost", "The page can no longer make a sandbox."),
-    "too_large": ("too_large", "The program sent more data than a pass may."),
-    "protocol": ("protocol", "The sandbox sent messages that no program of ours sends."),
-}
-
-
-class _Run:
-    """One pass in one page: its session, and the pieces of a text that is still arriving."""
-
-    def __init__(self, page: Page, request: PassRequest, handler: PassHandler, executor: BrowserExecutor) -> None:
-        self.id = secrets.token_hex(8)
-        self.page = page
-        self._executor = executor
-        self._pieces: list[str] = []
-        self._length = 0
-        self._has_started = False
-        self.session = PassSession(request, handler, self._send_text)
-
-    def take(self, piece: str, *, is_more_coming: bool) -> None:
-        """Take one piece of a text; a complete one goes to the session."""
-        self._length += len(piece)
-        if self._length > _MAX_TEXT_LENGTH:
-            self.end("too_large")
-            return
-        self._pieces.append(piece)
-        if not is_more_coming:
-            text = "".join(self._pieces)
-            self._pieces = []
-            self._length = 0
-            self.session.receive(text)
-
-    def end(self, cause: str) -> None:
-        """End the pass for one of our own reasons."""
-        kind, message = _ENDS[cause]
-        self.session.end(PassEnd(kind, error=message))
-
-    def _send_text(self, text: str) -> None:
-        kind = "text" if self._has_started else "start"
-        self._has_started = True
-        self._executor.send(self.page.id, kind, run=self.id, text=text)
+_OPEN = "Open the notebook in JupyterLab or Notebook 7 (reload the page if it is open)"
+_HEADLESS = "the headless sandbox: `pip install 'codemode-jupyter[headless]'`"
 
 
 class BrowserExecutor:
@@ -107,7 +60,7 @@ class BrowserExecutor:
         self._heartbeat = heartbeat
         self._owner = secrets.token_hex(8)
         self._election = Election()
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, PageRun] = {}
         self._waiting = 0
         self._settled = asyncio.Event()
         self._watcher: asyncio.Task[None] | None = None
@@ -143,7 +96,7 @@ class BrowserExecutor:
             Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one.
         """
         page = await self._require_page()
-        run = _Run(page, request, handler, self)
+        run = PageRun(page, request, handler, self.send)
         self._runs[run.id] = run
         self._keep_watching()
         is_over = False
@@ -159,7 +112,7 @@ class BrowserExecutor:
     async def close(self) -> None:
         """End the passes that run as ``lost``, and stop listening to the pages."""
         self._unsubscribe()
-        self._end(self._runs.values(), "bye")
+        self._end(self._runs.values(), "closed")
         for task in (self._watcher, self._probe):
             if task is not None:
                 task.cancel()
@@ -179,13 +132,12 @@ class BrowserExecutor:
             raise CodemodeError(
                 "no_sandbox",
                 f"The page cannot run programs. {self.page.fault}",
-                hint="Ask whoever runs this hub to allow it, or use the headless sandbox: `pip install 'codemode-jupyter[headless]'`.",
+                hint=f"Ask whoever runs this server to allow it, or use {_HEADLESS}.",
             )
         raise CodemodeError(
             "no_page",
             f"No open page of this notebook answered within {self._page_timeout:g} seconds.",
-            hint="Open the notebook in JupyterLab or Notebook 7 (reload the page if it is open), or install the headless sandbox: "
-            "`pip install 'codemode-jupyter[headless]'`.",
+            hint=f"{_OPEN}, or use {_HEADLESS}.",
         )
 
     def _settle(self) -> None:
@@ -248,7 +200,7 @@ class BrowserExecutor:
             case "texts":
                 self._take_texts(page, content.get("texts"))
             case "cut":
-                cause = "too_large" if content.get("kind") == "too_large" else "protocol"
+                cause: Cause = "too_large" if content.get("kind") == "too_large" else "protocol"
                 self._end(self._runs_of(page, [content.get("run")]), cause)
             case "lost":
                 self._lose(page, content)
@@ -270,16 +222,16 @@ class BrowserExecutor:
 
     # -- pages that go ---------------------------------------------------------------------------------------------
 
-    def _leave(self, page: Page, cause: str) -> None:
+    def _leave(self, page: Page, cause: Cause) -> None:
         if self._election.leave(page.id) is not None:
             self._end(self._runs_of(page), cause)
             self._settle()
 
-    def _runs_of(self, page: Page, run_ids: Iterable[object] | None = None) -> list[_Run]:
+    def _runs_of(self, page: Page, run_ids: Iterable[object] | None = None) -> list[PageRun]:
         wanted = None if run_ids is None else {run_id for run_id in run_ids if isinstance(run_id, str)}
         return [run for run in self._runs.values() if run.page is page and (wanted is None or run.id in wanted)]
 
-    def _end(self, runs: Iterable[_Run], cause: str) -> None:
+    def _end(self, runs: Iterable[PageRun], cause: Cause) -> None:
         for run in list(runs):
             run.end(cause)
 

@@ -1,17 +1,19 @@
-"""The page's real code in a real Chromium, without JupyterLab: bare pages whose anywidget model leads to this process.
+"""The page's real code in a real Chromium, without JupyterLab: bare pages whose anywidget model is a WebSocket to here.
 
-``Pages`` is a ``PageChannel`` whose pages are tabs of one browser; ``Site`` serves them and logs every request.
+``Site`` serves the pages and logs every request; ``Pages`` is a ``PageChannel`` to the tabs that are open on it.
 """
 
 import asyncio
 import json
 import os
 import shutil
-import threading
 from contextlib import asynccontextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from playwright.async_api import async_playwright
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, RequestHandler
+from tornado.websocket import WebSocketHandler
 
 from codemode_jupyter.sandbox.page_channel import page_module, relay_source
 
@@ -28,11 +30,13 @@ FLAGS = [
 PAGE = """<!doctype html><title>A notebook</title><p id="text">A page.</p><script type="module">
 import definition from "/module.js";
 const traits = await (await fetch("/traits.json")).json();
+const socket = new WebSocket("/channel");
+await new Promise((resolve) => { socket.onopen = resolve; });
 window.startWidget = () => {
   const listeners = new Set();
   const model = {
     get: (name) => traits[name],
-    send: (content) => void window.toKernel(content),
+    send: (content) => socket.send(JSON.stringify(content)),
     on: (_event, listener) => void listeners.add(listener),
     off: (_event, listener) => void listeners.delete(listener),
   };
@@ -40,7 +44,10 @@ window.startWidget = () => {
   return { cleanup, deliver: (content) => listeners.forEach((listener) => listener(content)) };
 };
 window.widgets = [startWidget()];
-window.deliver = (contents) => contents.forEach((content) => widgets.forEach((widget) => widget.deliver(content)));
+socket.onmessage = ({ data }) => {
+  const content = JSON.parse(data);
+  for (const widget of window.widgets) widget.deliver(content);
+};
 // The longest time that the page's timers stood still, in ms.
 let last = performance.now();
 window.gap = 0;
@@ -53,40 +60,46 @@ class Site:
 
     def __init__(self, worker, policy=None):
         self.requests = []
+        self.sockets = []
+        self.hear = None
         site = self
+        traits = {"_relay_source": relay_source(), "_worker_source": worker}
         files = {
             "/": ("text/html", PAGE),
             "/module.js": ("text/javascript", page_module()),
-            "/traits.json": (
-                "application/json",
-                json.dumps({"_relay_source": relay_source(), "_worker_source": worker}),
-            ),
+            "/traits.json": ("application/json", json.dumps(traits)),
         }
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                site.requests.append(self.path)
-                kind, text = files.get(self.path, ("text/plain", "arrived"))
-                self.send_response(200)
-                self.send_header("Content-Type", f"{kind}; charset=utf-8")
-                self.send_header("Access-Control-Allow-Origin", "*")
+        class Files(RequestHandler):
+            def prepare(self):
+                site.requests.append(self.request.path)
+                kind, text = files.get(self.request.path, ("text/plain", "arrived"))
+                self.set_header("Content-Type", f"{kind}; charset=utf-8")
+                self.set_header("Access-Control-Allow-Origin", "*")
                 if policy is not None:
-                    self.send_header("Content-Security-Policy", policy)
-                self.end_headers()
-                self.wfile.write(text.encode())
+                    self.set_header("Content-Security-Policy", policy)
+                self.finish(text)
 
-            do_POST = do_OPTIONS = do_HEAD = do_GET
+        class Channel(WebSocketHandler):
+            def open(self):
+                self.set_nodelay(True)
+                site.sockets.append(self)
 
-            def log_message(self, *args):
-                pass
+            def on_message(self, message):
+                site.hear(json.loads(message))
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+            def on_close(self):
+                site.sockets.remove(self)
 
-    def close(self):
-        self._server.shutdown()
-        self._server.server_close()
+        [listening] = bind_sockets(0, "127.0.0.1")
+        application = Application([("/channel", Channel), (".*", Files)], websocket_max_message_size=10 * 2**20)
+        self._server = HTTPServer(application)
+        self._server.add_socket(listening)
+        self.url = "http://{}:{}".format(*listening.getsockname())
+
+    async def close(self):
+        self._server.stop()
+        await self._server.close_all_connections()
 
 
 class Pages:
@@ -96,60 +109,54 @@ class Pages:
         self.context, self.site = context, site
         self.tabs = []
         self.heard, self.sent = [], []
+        self.arrived = asyncio.Event()
         self._callbacks = []
-        self._outgoing = []
-        self._tasks = set()
+        site.hear = self.say
 
     async def open(self):
         """Open a tab and wait until its code runs."""
         tab = await self.context.new_page()
-        await tab.expose_binding("toKernel", lambda _source, content: self._hear(content))
         self.tabs.append(tab)
         await self.load(tab)
         return tab
 
     async def load(self, tab):
+        """Load the page into a tab, again if it is there, and wait until its code runs."""
+        hellos = len([message for message in self.heard if message["type"] == "hello"])
         await tab.goto(self.site.url)
-        await tab.wait_for_function("window.gap > 0")
+        await self.until_heard("hello", hellos + 1)
 
-    def send(self, content, buffers=None):
+    def send(self, content, buffers=None):  # noqa: ARG002  part of the protocol
         self.sent.append(content)
-        if not self._outgoing:
-            asyncio.get_running_loop().call_soon(self._deliver)
-        self._outgoing.append(content)
+        text = json.dumps(content)
+        for socket in self.site.sockets:
+            socket.write_message(text)
 
     def on_message(self, callback):
         self._callbacks.append(callback)
         return lambda: self._callbacks.remove(callback)
 
     def say(self, content):
-        """Say something to the kernel as if a page had sent it."""
-        self._hear(content)
-
-    async def until_heard(self, kind, count=1):
-        """Wait until the pages sent ``count`` messages of a kind; return the last."""
-        async with asyncio.timeout(20):
-            while len(found := [message for message in self.heard if message.get("type") == kind]) < count:
-                await asyncio.sleep(0.01)
-        return found[-1]
-
-    def _hear(self, content):
+        """Tell the kernel something: what a page sent, or what a test forges."""
         self.heard.append(content)
+        self.arrived.set()
         for callback in tuple(self._callbacks):
             callback(content, ())
 
-    def _deliver(self):
-        contents, self._outgoing = self._outgoing, []
-        for tab in self.tabs:
-            task = asyncio.get_running_loop().create_task(self._deliver_to(tab, contents))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+    async def until(self, condition):
+        """Wait until ``condition`` holds; it is looked at whenever a message arrives."""
+        async with asyncio.timeout(20):
+            while not condition():
+                self.arrived.clear()
+                await self.arrived.wait()
 
-    async def _deliver_to(self, tab, contents):
-        try:
-            await tab.evaluate("(contents) => window.deliver?.(contents)", contents)
-        except Exception:  # noqa: BLE001  the tab is closed or loads another page: its messages are lost, as in real life
-            return
+    async def until_heard(self, kind, count=1):
+        """Wait until the pages sent ``count`` messages of a kind; return the last of them."""
+        await self.until(lambda: len(self._heard(kind)) >= count)
+        return self._heard(kind)[count - 1]
+
+    def _heard(self, kind):
+        return [message for message in self.heard if message["type"] == kind]
 
 
 @asynccontextmanager
@@ -176,4 +183,4 @@ async def open_pages(browser, worker, *, count=1, policy=None):
         yield pages
     finally:
         await context.close()
-        site.close()
+        await site.close()

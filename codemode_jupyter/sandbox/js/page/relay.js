@@ -10,8 +10,8 @@
   const MAX_TEXT_LENGTH = 16 * 2 ** 20;
   /** All texts of one pass together, in UTF-16 units. */
   const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
-  /** Texts of one pass. A program that awaits 10,000 calls one by one sends about 10,000. */
-  const MAX_TEXTS = 100_000;
+  /** Texts of one pass; a program that awaits 10,000 calls one by one sends about 10,000. */
+  const MAX_TEXTS = 20_000;
   /** How long after a start the next spare Worker is made, in ms: not while the program wants the processor. */
   const SPARE_DELAY = 50;
 

@@ -1,0 +1,74 @@
+"""One pass in one page, as the kernel sees it.
+
+Owns: the run's id, the pieces of a text that is still arriving, and the words for the ends that the page or the
+executor brings about. Never does: read what the text says; that is the session's work.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Literal, Protocol, TypeAlias
+
+from codemode_jupyter.sandbox.election import Page
+from codemode_jupyter.sandbox.protocol import PassEnd, PassEndKind, PassHandler, PassRequest
+from codemode_jupyter.sandbox.session import PassSession
+
+MAX_TEXT_LENGTH = 64 * 2**20
+"""Longest text of a Worker that is put together from pieces, in characters; the page's own cap is lower."""
+
+Cause: TypeAlias = Literal["bye", "silent", "frame", "memory", "kernel", "unusable", "too_large", "protocol", "closed"]
+
+_ENDS: dict[Cause, tuple[PassEndKind, str]] = {
+    "bye": ("lost", "The page was closed or reloaded while the program ran."),
+    "silent": ("lost", "The page stopped answering while the program ran."),
+    "frame": ("lost", "The page's sandbox stopped answering while several programs ran in it."),
+    "memory": ("memory", "The sandbox stopped answering: most likely the program used too much memory."),
+    "kernel": ("lost", "The page gave the program up because the kernel was silent for a minute."),
+    "unusable": ("lost", "The page can no longer make a sandbox."),
+    "too_large": ("too_large", "The program sent more data than one pass may."),
+    "protocol": ("protocol", "The sandbox sent messages that no program can send by the means it is given."),
+    "closed": ("lost", "The sandbox was closed while the program ran."),
+}
+
+
+class Send(Protocol):
+    """Sends one message to a page."""
+
+    def __call__(self, to: str, kind: str, **fields: object) -> None:
+        """Send a message of ``kind`` to the page with id ``to``."""
+
+
+class PageRun:
+    """One pass in one page."""
+
+    def __init__(self, page: Page, request: PassRequest, handler: PassHandler, send: Send) -> None:
+        self.id = secrets.token_hex(8)
+        self.page = page
+        self._send = send
+        self._pieces: list[str] = []
+        self._length = 0
+        self._has_started = False
+        self.session = PassSession(request, handler, self._send_text)
+
+    def take(self, piece: str, *, is_more_coming: bool) -> None:
+        """Take one piece of a text; a complete one goes to the session."""
+        self._length += len(piece)
+        if self._length > MAX_TEXT_LENGTH:
+            self.end("too_large")
+            return
+        self._pieces.append(piece)
+        if not is_more_coming:
+            text = "".join(self._pieces)
+            self._pieces = []
+            self._length = 0
+            self.session.receive(text)
+
+    def end(self, cause: Cause) -> None:
+        """End the pass for a reason that the page or the executor has, not the program."""
+        kind, message = _ENDS[cause]
+        self.session.end(PassEnd(kind, error=message))
+
+    def _send_text(self, text: str) -> None:
+        kind = "text" if self._has_started else "start"
+        self._has_started = True
+        self._send(self.page.id, kind, run=self.id, text=text)
