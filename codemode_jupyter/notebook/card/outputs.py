@@ -1,0 +1,59 @@
+"""A cell's outputs that can be replaced later, and what the place that shows them can do.
+
+Owns: the display handle, the bundle of MIME types, and the choice of a place. Never does: layout.
+A task that began with a click has no cell of its own, so what it displays would show up nowhere: every output is made in the
+cell and replaced through its display handle from then on. That link ends when the page is reloaded.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from IPython.core.getipython import get_ipython
+from IPython.display import display
+
+from codemode_jupyter.notebook.card.element import Element
+from codemode_jupyter.notebook.card.html import to_html
+from codemode_jupyter.notebook.card.text import to_text
+
+Place: TypeAlias = Literal["page", "file", "terminal"]
+"""``page``: a person looks at it and can click. ``file``: a kernel whose outputs are only kept (``nbclient``, no stdin).
+``terminal``: no kernel; text is printed once."""
+
+Bundle: TypeAlias = dict[str, Any]
+
+_EMPTY: Bundle = {"text/html": "", "text/plain": ""}
+
+
+def current_place() -> Place:
+    """Return where the outputs of the current cell go."""
+    kernel = getattr(get_ipython(), "kernel", None)
+    if kernel is None:
+        return "terminal"
+    content = (kernel.get_parent() or {}).get("content", {})
+    return "page" if content.get("allow_stdin", True) else "file"
+
+
+def static_bundle(tree: Element) -> Bundle:
+    """Return a tree as HTML and text, for an output that needs no kernel."""
+    return {"text/html": to_html(tree), "text/plain": to_text(tree)}
+
+
+class Output:
+    """One output of the current cell. Made empty or with a bundle; ``replace`` works from any task."""
+
+    def __init__(self, bundle: Bundle | None = None) -> None:
+        self._empty = bundle is None
+        self._handle = display(bundle or _EMPTY, raw=True, display_id=True)
+
+    def replace(self, bundle: Bundle, metadata: dict[str, Any] | None = None) -> None:
+        """Show ``bundle`` in place of what is shown."""
+        self._empty = False
+        if self._handle is not None:
+            self._handle.update(bundle, raw=True, metadata=metadata)
+
+    def clear(self) -> None:
+        """Show nothing."""
+        if not self._empty:
+            self.replace(_EMPTY)
+            self._empty = True

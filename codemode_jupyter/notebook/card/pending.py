@@ -1,0 +1,167 @@
+"""The layout of a call that waits for a person: everything that will run, completely readable, and the buttons.
+
+Owns: the box of a pending call. Never does: the decision itself. Arguments are never shortened here: what is long
+scrolls, under a note that says how long it is. Each button carries the execution, the ``seq`` and the digest of what is shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from codemode_jupyter.notebook.card.drawer import drawer, field
+from codemode_jupyter.notebook.card.element import Element, Node, element
+from codemode_jupyter.notebook.card.value_text import count, key_text, pretty, quoted
+from codemode_jupyter.notebook.card.visible import visible, visible_nodes
+from codemode_jupyter.runtime.digest import combined_digest
+from codemode_jupyter.runtime.records import PendingCall
+
+_LONG = 400
+_LONG_LINES = 6
+_DESCRIPTION = 1_000
+_REASON = 500
+_IN_DOUBT = (
+    "The kernel ended while this call ran, before its outcome was recorded: it may or may not have happened. "
+    "Look, and tell the runtime which."
+)
+
+
+def pending_layout(calls: Sequence[PendingCall], deciding: Mapping[int, str], *, live: bool) -> Element | None:
+    """Return the boxes of the pending calls, or ``None`` when there are none.
+
+    ``deciding`` maps the ``seq`` of a call whose decision is under way to what is being done (``"approving…"``).
+    Without ``live`` there are no buttons: nobody would answer them.
+    """
+    if not calls:
+        return None
+    busy = bool(deciding)
+    together = None
+    approvable = [call for call in calls if call.kind == "approval"]
+    if live and len(approvable) > 1:
+        execution_id = calls[0].execution_id
+        together = element(
+            "div",
+            _button(
+                f"Approve all {len(approvable)}",
+                f"Approve all {len(approvable)} calls that wait",
+                busy=busy,
+                action="approve_all",
+                execution=execution_id,
+                digest=combined_digest(approvable),
+                primary=True,
+            ),
+            class_="cm-actions cm-together",
+        )
+    return element(
+        "div", [_box(call, deciding, live=live) for call in calls], together, class_="cm-pending", data_key="pending"
+    )
+
+
+def _box(call: PendingCall, deciding: Mapping[int, str], *, live: bool) -> Element:
+    name = f"{call.connector}.{call.method}"
+    shown_name = visible(name)
+    return element(
+        "section",
+        element(
+            "div",
+            element("code", visible_nodes(name), class_="cm-name"),
+            " ",
+            element("span", visible_nodes(_description(call)), class_="cm-soft") if call.description else None,
+            class_="cm-ask-head",
+        ),
+        element("div", _IN_DOUBT, class_="cm-notice") if call.kind == "in_doubt" else None,
+        _arguments(call.args),
+        _actions(call, shown_name, deciding) if live and call.kind == "approval" else None,
+        class_="cm-ask",
+        aria_label=f"{shown_name} waits for your decision",
+        data_key=f"ask-{call.seq}-{call.digest}",
+    )
+
+
+def _description(call: PendingCall) -> str:
+    text = call.description.strip()
+    return text if len(text) <= _DESCRIPTION else text[: _DESCRIPTION - 1] + "…"
+
+
+def _arguments(args: object) -> Element:
+    if args in ({}, [], None):
+        return element("div", "No arguments.", class_="cm-soft cm-ask-args")
+    rows: list[Element] = []
+    for key, value in args.items() if isinstance(args, Mapping) else [("arguments", args)]:
+        rows.append(
+            element("dt", visible_nodes(str(key) if isinstance(args, Mapping) and _plain(str(key)) else key_text(key)))
+        )
+        rows.append(element("dd", _argument(str(key), value)))
+    return element("dl", rows, class_="cm-ask-args")
+
+
+def _argument(key: str, value: object) -> tuple[Node, ...]:
+    prose = isinstance(value, str) and _plain(value)
+    text = (
+        value if isinstance(value, str) and prose else quoted(value) if isinstance(value, str) else pretty(value).text
+    )
+    lines = text.count("\n") + 1
+    style = "cm-prose" if prose else "cm-code"
+    if len(text) <= _LONG and lines <= _LONG_LINES:
+        return (element("pre", visible_nodes(text), class_=f"cm-text {style}"),)
+    size = count(len(text), "character") + (f", {lines:,} lines" if lines > 1 else "")
+    return (
+        element("div", f"{size}: scroll to read all of it", class_="cm-soft cm-size"),
+        element(
+            "pre",
+            visible_nodes(text),
+            class_=f"cm-text cm-scroll {style}",
+            tabindex=0,
+            role="region",
+            aria_label=f"{visible(key[:80])}, {size}",
+        ),
+    )
+
+
+def _plain(text: str) -> bool:
+    """Tell whether a text may stand without quotation marks and still be taken for nothing but a text."""
+    if not text or text != text.strip() or text[0] in "\"'[{":
+        return False
+    try:
+        json.loads(text)
+    except ValueError:
+        return text not in ("undefined", "NaN", "None", "True", "False")
+    return False
+
+
+def _actions(call: PendingCall, name: str, deciding: Mapping[int, str]) -> Element:
+    busy = bool(deciding)
+    under_way = deciding.get(call.seq)
+    bound = {"execution": call.execution_id, "seq": call.seq, "digest": call.digest}
+    return element(
+        "div",
+        _button(under_way or "Approve", f"Approve {name}", busy=busy, action="approve", primary=True, **bound),
+        " ",
+        drawer(
+            "Reject…",
+            "reject",
+            field("Reason (optional)", "reason", _REASON),
+            _button("Reject", f"Reject {name}", busy=busy, action="reject", **bound),
+            accessible=f"Reject {name}…",
+        ),
+        class_="cm-actions",
+    )
+
+
+def _button(
+    label: str, accessible: str, *, busy: bool, action: str, primary: bool = False, **bound: str | int
+) -> Element:
+    return element(
+        "button",
+        label,
+        type="button",
+        class_="cm-button cm-primary" if primary else "cm-button",
+        aria_label=accessible if not busy else f"{accessible}: {label}",
+        aria_disabled="true" if busy else None,
+        data_action=action,
+        data_busy=_BUSY_WORDS[action],
+        **{f"data_{name}": value for name, value in bound.items()},
+    )
+
+
+_BUSY_WORDS = {"approve": "approving…", "approve_all": "approving…", "reject": "rejecting…"}

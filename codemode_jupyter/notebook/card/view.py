@@ -1,0 +1,255 @@
+"""A run in its cell: the live card while it runs or waits, the static card when it has ended, the controls below.
+
+Owns: following an execution and which output shows what when; the answers to the card's own buttons. Never does: layout
+(``layout.py``), or deciding: every click becomes a call of the runtime, which checks it against what was shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.card.controls import Controls, newest_controls
+from codemode_jupyter.notebook.card.element import Element
+from codemode_jupyter.notebook.card.layout import CardState, bare_layout, card_layout
+from codemode_jupyter.notebook.card.outputs import Output, current_place, static_bundle
+from codemode_jupyter.notebook.card.shown import shown_executions
+from codemode_jupyter.notebook.card.status import Status, is_final
+from codemode_jupyter.notebook.card.text import to_text
+from codemode_jupyter.notebook.card.widget import Action, CardWidget
+from codemode_jupyter.runtime.records import ExecutionRecord, PendingCall
+from codemode_jupyter.runtime.runtime import Runtime
+
+INTERVAL = 0.05
+"""Seconds between two updates, at least."""
+
+SHARE = 10
+"""An update that took long makes the next one wait this many times as long: a card must not slow its run down."""
+
+LIVE_AFTER = 0.2
+"""Seconds after which a running card becomes a widget: what ends sooner needs none."""
+
+
+class RunView:
+    """Shows one execution in the cell that is running now.
+
+    ``show`` in the cell, then ``attach`` on the event loop; from then on it follows ``runtime.subscribe`` until the kernel ends.
+    Where outputs cannot be replaced afterwards (a terminal, ``nbclient``), await ``settle`` before the cell ends.
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._place = current_place()
+        self._output: Output | None = None
+        self._controls_output: Output | None = None
+        self._widget: CardWidget | None = None
+        self._execution_id: str | None = None
+        self._record: ExecutionRecord | None = None
+        self._changed = asyncio.Event()
+        self._drawing = asyncio.Lock()
+        self._drawn: Element | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._deciding: dict[int, str] = {}
+        self._notices: tuple[str, ...] = ()
+        self._live_from = 0.0
+        self._unsubscribe: Callable[[], None] | None = None
+
+    def show(self) -> None:
+        """Make the outputs; must be called in the cell."""
+        if self._place == "terminal" or self._output is not None:
+            return
+        self._drawn = bare_layout(Status("Running", "running"))
+        self._output = Output(static_bundle(self._drawn))
+        self._controls_output = Output()
+
+    def attach(self, execution_id: str) -> None:
+        """Follow ``execution_id`` from now on; must be called on the event loop. What an earlier run offered below it is withdrawn."""
+        newest_controls.withdraw()
+        self._execution_id = execution_id
+        shown_executions.add(execution_id)
+        loop = asyncio.get_running_loop()
+        self._live_from = loop.time() + LIVE_AFTER
+        self._unsubscribe = self._runtime.subscribe(self._on_change)
+        self._changed.set()
+        if self._place == "page":
+            self._start(self._follow())
+
+    async def settle(self) -> None:
+        """Draw the execution as it is now. In a terminal this prints it."""
+        if self._execution_id is None:
+            return
+        await self._refresh()
+        if self._place == "terminal" and self._drawn is not None:
+            print(to_text(self._drawn))  # noqa: T201  a terminal's output
+        if self._place != "page":
+            self._end()
+
+    def _on_change(self, execution_id: str) -> None:
+        if execution_id == self._execution_id:
+            self._changed.set()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _end(self) -> None:
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+
+    # ---- drawing
+
+    async def _follow(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            began = loop.time()
+            await self._refresh()
+            if self._record is None:
+                self._end()
+                return
+            await asyncio.sleep(max(INTERVAL, SHARE * (loop.time() - began)))
+
+    async def _refresh(self) -> None:
+        """Read the execution and draw it. What goes wrong is said in the card: a background task has no other place."""
+        async with self._drawing:
+            assert self._execution_id is not None  # noqa: S101  attach came first
+            try:
+                record = await self._runtime.execution(self._execution_id)
+                pending = await self._runtime.pending(self._execution_id) if record.status == "paused" else []
+                self._record = record
+                self._draw(record, pending)
+            except CodemodeError as error:  # deleted, or the store is gone
+                self._record = None
+                self._replace(bare_layout(Status("Not available", "quiet"), str(error)))
+            except Exception as error:  # noqa: BLE001  a fault of the card must not stay unseen, nor end the run
+                self._replace(bare_layout(Status("Card failed", "bad"), f"{type(error).__name__}: {error}"))
+
+    def _draw(self, record: ExecutionRecord, pending: list[PendingCall]) -> None:
+        state = CardState(record, tuple(pending), notices=self._notices)
+        if is_final(record):
+            self._replace(card_layout(state))
+            self._offer_controls(record)
+        elif self._place != "page":
+            self._replace(card_layout(state))
+        else:
+            self._draw_live(record, state)
+
+    def _draw_live(self, record: ExecutionRecord, state: CardState) -> None:
+        wait = self._live_from - asyncio.get_running_loop().time()
+        if self._widget is None and record.status == "running" and wait > 0:
+            asyncio.get_running_loop().call_later(wait, self._changed.set)
+            return
+        live = card_layout(
+            CardState(record, state.pending, live=True, deciding=dict(self._deciding), notices=self._notices)
+        )
+        if self._widget is not None:
+            self._widget.show(live)
+        elif self._output is not None:
+            self._widget = CardWidget(live, self._on_action, asyncio.get_running_loop())
+            self._output.replace(*self._widget.bundle(card_layout(state)))
+        self._drawn = None
+
+    def _replace(self, tree: Element) -> None:
+        """Show a static tree; the widget shows the same, for pages whose link to the output is gone."""
+        if tree == self._drawn:
+            return
+        self._drawn = tree
+        if self._output is not None:
+            self._output.replace(static_bundle(tree))
+        if self._widget is not None:
+            self._widget.show(tree)
+            self._widget.close_when_unseen()
+
+    def _offer_controls(self, record: ExecutionRecord) -> None:
+        if self._place == "page" and self._controls_output is not None:
+            output, self._controls_output = self._controls_output, None
+            newest_controls.offer(Controls(self._runtime, record, output))
+
+    # ---- clicks
+
+    def _on_action(self, action: Action) -> None:
+        if action.execution_id != self._execution_id:
+            return
+        works: dict[str, Callable[[Action], Coroutine[Any, Any, str | None]]] = {
+            "approve": self._approve,
+            "approve_all": self._approve,
+            "reject": self._reject,
+            "stop": self._stop,
+        }
+        if (work := works.get(action.name)) is not None:
+            self._start(self._perform(work, action))
+
+    async def _perform(self, work: Callable[[Action], Coroutine[Any, Any, str | None]], action: Action) -> None:
+        """Do what was clicked; afterwards the card says what could not be done, and its buttons work again."""
+        self._notices = ()
+        try:
+            refusal = await work(action)
+        except CodemodeError as error:
+            refusal = str(error)
+        except Exception as error:  # noqa: BLE001  said in the card, see _refresh
+            refusal = f"That failed: {type(error).__name__}: {error}"
+        self._deciding.clear()
+        self._notices = (refusal,) if refusal else ()
+        await self._refresh()
+
+    async def _approve(self, action: Action) -> str | None:
+        id_, waiting = self._wanted(action)
+        for seq in waiting:
+            self._deciding[seq] = "approving…"
+        await self._refresh()
+        outcome = await self._runtime.approve(
+            id_, waiting if action.name == "approve_all" else action.seq, digest=action.digest
+        )
+        return self._refused(outcome.error.code, str(outcome.error)) if outcome.error is not None else None
+
+    async def _reject(self, action: Action) -> str | None:
+        id_, waiting = self._wanted(action)
+        for seq in waiting:
+            self._deciding[seq] = "Approve"
+        reason = action.fields.get("reason", "").strip() or None
+        if await self._runtime.reject(id_, action.seq, digest=action.digest, reason=reason):
+            return None
+        return "This call was no longer waiting as it was shown here; nothing was changed."
+
+    async def _stop(self, _action: Action) -> str | None:
+        assert self._execution_id is not None  # noqa: S101  _on_action has compared it
+        return None if await self._runtime.stop(self._execution_id) else "The run was not running any more."
+
+    def _wanted(self, action: Action) -> tuple[str, list[int]]:
+        """Return the execution and the calls that a click is about: the one it names, or all that the card shows."""
+        assert self._execution_id is not None  # noqa: S101  _on_action has compared it
+        if action.digest is None or (action.name != "approve_all" and action.seq is None):
+            raise CodemodeError("stale_decision", "The click did not say what it was about; nothing was changed.")
+        if action.name != "approve_all" and action.seq is not None:
+            return self._execution_id, [action.seq]
+        calls = self._record.calls if self._record is not None else ()
+        return self._execution_id, [call.seq for call in calls if call.state == "pending"]
+
+    def _refused(self, code: str, message: str) -> str | None:
+        """Return what to say when an approval was refused; an error of the program itself stands in the card anyway."""
+        return message if code in _REFUSALS else None
+
+
+_REFUSALS = frozenset(
+    {"stale_decision", "not_paused", "unknown_execution", "missing_connectors", "in_doubt", "no_sandbox"}
+)
+
+
+async def show_execution(runtime: Runtime, execution_id: str) -> None:
+    """Show an execution in the current cell: its card, live while it runs or waits, and its controls.
+
+    Raises
+    ------
+    CodemodeError
+        Code ``unknown_execution``.
+    """
+    await runtime.execution(execution_id)
+    view = RunView(runtime)
+    view.show()
+    view.attach(execution_id)
+    await view.settle()
