@@ -10,10 +10,12 @@ from tests.sandbox.real_page import chromium, open_pages
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 OBEDIENT = """
-let begun = false;
-onmessage = ({ data }) => {
-  if (begun) postMessage("echo " + data);
-  else { begun = true; new Function(data)(); }
+onmessage = ({ ports: [port] }) => {
+  globalThis.post = (value) => port.postMessage(value);
+  port.onmessage = ({ data }) => {
+    port.onmessage = ({ data }) => post("echo " + data);
+    new Function(data)();
+  };
 };
 """
 """A Worker that runs the text it is started with, and echoes later ones: no runtime in the program's way."""
@@ -52,7 +54,7 @@ class Desk:
     async def pong(self):
         """Wait until the page and its current frame have done all that was asked before."""
         run = f"pong-{len(self.pages.sent)}"
-        self.send("start", run=run, text="postMessage('pong')")
+        self.send("start", run=run, text="post('pong')")
         await self.until_text("pong", run)
         self.send("end", run=run)
 
@@ -75,15 +77,15 @@ async def test_a_page_says_hello_with_a_random_id_and_no_query(desk):
 
 
 async def test_what_a_worker_posts_arrives_under_the_id_of_its_run(desk):
-    desk.send("start", run="one", text="postMessage('from one')")
-    desk.send("start", run="two", text="postMessage('from two')")
+    desk.send("start", run="one", text="post('from one')")
+    desk.send("start", run="two", text="post('from two')")
     await desk.until_text("from one", "one")
     await desk.until_text("from two", "two")
 
 
 async def test_a_text_of_the_kernel_reaches_only_the_worker_of_its_run(desk):
-    desk.send("start", run="one", text="postMessage('ready')")
-    desk.send("start", run="two", text="postMessage('ready')")
+    desk.send("start", run="one", text="post('ready')")
+    desk.send("start", run="two", text="post('ready')")
     await desk.until_text("ready", "one")
     await desk.until_text("ready", "two")
     desk.send("text", run="one", text="hello")
@@ -94,20 +96,20 @@ async def test_a_text_of_the_kernel_reaches_only_the_worker_of_its_run(desk):
 
 
 async def test_messages_for_another_page_are_ignored(desk):
-    desk.pages.send({"to": "another", "owner": "kernel", "type": "start", "run": "x", "text": "postMessage('ran')"})
+    desk.pages.send({"to": "another", "owner": "kernel", "type": "start", "run": "x", "text": "post('ran')"})
     await desk.pong()
     assert desk.texts("x") == []
 
 
 async def test_texts_of_one_tick_leave_in_one_message(desk):
-    desk.send("start", run="many", text="for (let i = 0; i < 500; i++) postMessage(String(i))")
+    desk.send("start", run="many", text="for (let i = 0; i < 500; i++) post(String(i))")
     await desk.until_text("499", "many")
     assert desk.texts("many") == [str(number) for number in range(500)]
     assert len([message for message in desk.pages.heard if message["type"] == "texts"]) < 250
 
 
 async def test_a_long_text_arrives_in_pieces_that_fit_the_websocket(desk):
-    program = "postMessage('<' + '😀\\u0001\"'.repeat(800_000) + '>')"
+    program = "post('<' + '😀\\u0001\"'.repeat(800_000) + '>')"
     desk.send("start", run="long", text=program)
     expected = "<" + '😀\u0001"' * 800_000 + ">"
     await desk.until_text(expected, "long")
@@ -119,13 +121,13 @@ async def test_a_long_text_arrives_in_pieces_that_fit_the_websocket(desk):
 @pytest.mark.parametrize(
     ("program", "kind"),
     [
-        ("postMessage({type: 'done'})", "protocol"),
-        ("postMessage(new Uint8Array(5))", "protocol"),
-        ("postMessage('\\ud800')", "protocol"),
-        ("postMessage('x'.repeat(17 * 2 ** 20))", "too_large"),
-        ("for (let i = 0; i < 10; i++) postMessage('x'.repeat(7 * 2 ** 20))", "too_large"),
-        ("for (let i = 0; i < 20_001; i++) postMessage('x')", "protocol"),
-        ("while (true) postMessage({})", "protocol"),
+        ("post({type: 'done'})", "protocol"),
+        ("post(new Uint8Array(5))", "protocol"),
+        ("post('\\ud800')", "protocol"),
+        ("post('x'.repeat(17 * 2 ** 20))", "too_large"),
+        ("for (let i = 0; i < 10; i++) post('x'.repeat(7 * 2 ** 20))", "too_large"),
+        ("for (let i = 0; i < 20_001; i++) post('x')", "protocol"),
+        ("while (true) post({})", "protocol"),
     ],
 )
 async def test_a_worker_that_breaks_a_limit_is_cut(desk, program, kind):
@@ -138,7 +140,7 @@ async def test_a_worker_that_breaks_a_limit_is_cut(desk, program, kind):
 
 
 async def test_nothing_arrives_from_a_run_that_was_ended(desk):
-    desk.send("start", run="chatty", text="setInterval(() => postMessage('still here'), 1)")
+    desk.send("start", run="chatty", text="setInterval(() => post('still here'), 1)")
     await desk.until_text("still here", "chatty")
     desk.send("end", run="chatty")
     await desk.pong()
@@ -149,7 +151,7 @@ async def test_nothing_arrives_from_a_run_that_was_ended(desk):
 
 
 async def test_a_killed_endless_loop_leaves_the_page_usable_and_the_next_run_works(desk):
-    desk.send("start", run="loop", text="postMessage('looping'); while (true) {}")
+    desk.send("start", run="loop", text="post('looping'); while (true) {}")
     await desk.until_text("looping", "loop")
     await desk.tab.evaluate("window.gap = 0")
     desk.send("kill", run="loop")
@@ -159,8 +161,8 @@ async def test_a_killed_endless_loop_leaves_the_page_usable_and_the_next_run_wor
 
 
 async def test_a_kill_spares_the_other_runs_of_the_frame(desk):
-    desk.send("start", run="good", text="postMessage('ready')")
-    desk.send("start", run="loop", text="postMessage('looping'); while (true) {}")
+    desk.send("start", run="good", text="post('ready')")
+    desk.send("start", run="loop", text="post('looping'); while (true) {}")
     await desk.until_text("ready", "good")
     await desk.until_text("looping", "loop")
     desk.send("kill", run="loop")
@@ -174,9 +176,9 @@ async def test_a_kill_spares_the_other_runs_of_the_frame(desk):
 
 
 async def test_a_ping_is_answered_and_ends_runs_that_the_kernel_has_forgotten(desk):
-    desk.send("start", run="known", text="postMessage('ready')")
-    desk.send("start", run="orphan", text="setInterval(() => postMessage('still here'), 1)")
-    desk.pages.send({"to": desk.id, "owner": "other", "type": "start", "run": "others", "text": "postMessage('ready')"})
+    desk.send("start", run="known", text="post('ready')")
+    desk.send("start", run="orphan", text="setInterval(() => post('still here'), 1)")
+    desk.pages.send({"to": desk.id, "owner": "other", "type": "start", "run": "others", "text": "post('ready')"})
     await desk.until_text("ready", "known")
     await desk.until_text("ready", "others")
     await desk.until_text("still here", "orphan")
@@ -191,7 +193,7 @@ async def test_a_ping_is_answered_and_ends_runs_that_the_kernel_has_forgotten(de
 
 
 async def test_a_dead_frame_is_noticed_its_runs_are_lost_and_the_next_run_works(desk):
-    desk.send("start", run="doomed", text="postMessage('ready')")
+    desk.send("start", run="doomed", text="post('ready')")
     await desk.until_text("ready", "doomed")
     # What the end of the frame's process leaves behind: an iframe that answers nothing.
     await desk.tab.evaluate("document.querySelector('iframe').srcdoc = '<p>gone</p>'")
@@ -201,8 +203,15 @@ async def test_a_dead_frame_is_noticed_its_runs_are_lost_and_the_next_run_works(
     assert await desk.frames() == 1
 
 
+async def test_the_global_post_message_of_a_worker_reaches_nobody(desk):
+    desk.send("start", run="global", text="self.postMessage('unheard'); post('heard')")
+    await desk.until_text("heard", "global")
+    await desk.pong()
+    assert desk.texts("global") == ["heard"]
+
+
 async def test_a_worker_cannot_load_the_runtime_a_second_time(desk):
-    program = "try { importScripts(location.href); postMessage('loaded') } catch { postMessage('refused') }"
+    program = "try { importScripts(location.href); post('loaded') } catch { post('refused') }"
     desk.send("start", run="again", text=program)
     await desk.until_text("refused", "again")
 
@@ -215,7 +224,7 @@ async def test_the_frame_takes_orders_from_nobody_but_the_page_that_made_it(desk
           channel.port1.onmessage = ({ data }) => { window.stolen = data; };
           const intruder = document.createElement("iframe");
           intruder.srcdoc = `<script>onmessage = ({ ports }) => {
-            const message = { type: "start", run: "forged", text: "postMessage('forged')" };
+            const message = { type: "start", run: "forged", text: "post('forged')" };
             parent[0][0].postMessage(message, "*", [...ports]);
             parent.postMessage({ from: "forged", type: "hello" }, "*");
             parent.postMessage({ type: "text", run: "forged", text: "forged" }, "*");
@@ -235,8 +244,8 @@ async def test_two_widgets_in_one_page_do_not_meet(desk):
     await desk.tab.evaluate("window.widgets.push(window.startWidget())")
     second = (await desk.pages.until_heard("hello", 2))["from"]
     assert second != desk.id
-    desk.send("start", run="same", text="postMessage('first')")
-    desk.pages.send({"to": second, "owner": "kernel", "type": "start", "run": "same", "text": "postMessage('second')"})
+    desk.send("start", run="same", text="post('first')")
+    desk.pages.send({"to": second, "owner": "kernel", "type": "start", "run": "same", "text": "post('second')"})
     await desk.until_text("first")
     await desk.until_text("second")
     senders = {text: message["from"] for message in desk.pages.heard for _, text, _ in message.get("texts", ())}

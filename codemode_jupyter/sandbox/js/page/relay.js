@@ -18,9 +18,15 @@
   const NO_EVAL = "The page forbids code made from text: its Content-Security-Policy lacks 'unsafe-eval'.";
   const NO_WORKER = "The page does not let the sandbox start a Worker: its Content-Security-Policy forbids it.";
 
-  /** @type {Map<string, Worker>} */
-  const workers = new Map();
-  /** @type {Worker | null} */
+  /**
+   * A Worker and the port to the runtime in it: a program that finds a way to the global `postMessage` reaches nobody.
+   *
+   * @typedef {{worker: Worker, port: MessagePort}} Sandbox
+   */
+
+  /** @type {Map<string, Sandbox>} */
+  const sandboxes = new Map();
+  /** @type {Sandbox | null} */
   let spare = null;
   let source = "";
   /** @type {MessagePort} */
@@ -29,8 +35,8 @@
   /** @param {FromRelay} message */
   const tell = (message) => port.postMessage(message);
 
-  /** @returns {Worker} */
-  function makeWorker() {
+  /** @returns {Sandbox} */
+  function makeSandbox() {
     const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
     const worker = new Worker(url);
     // The Worker has its script by now; with the address gone a program cannot load the runtime a second time.
@@ -40,11 +46,13 @@
       event.preventDefault();
       tell({ type: "unusable", message: event.message ? `The sandbox's runtime did not load: ${event.message}` : NO_WORKER });
     };
-    return worker;
+    const channel = new MessageChannel();
+    worker.postMessage(null, [channel.port2]);
+    return { worker, port: channel.port1 };
   }
 
   function makeSpare() {
-    spare ??= makeWorker();
+    spare ??= makeSandbox();
   }
 
   /** @returns {FromRelay} */
@@ -64,11 +72,12 @@
 
   /** @param {string} run */
   function end(run) {
-    const worker = workers.get(run);
-    if (worker === undefined) return;
-    workers.delete(run);
-    worker.onmessage = null;
-    worker.terminate();
+    const sandbox = sandboxes.get(run);
+    if (sandbox === undefined) return;
+    sandboxes.delete(run);
+    sandbox.port.onmessage = null;
+    sandbox.port.close();
+    sandbox.worker.terminate();
     makeSpare();
   }
 
@@ -77,10 +86,10 @@
    * @param {string} text
    */
   function start(run, text) {
-    if (workers.has(run)) return;
-    const worker = spare ?? makeWorker();
+    if (sandboxes.has(run)) return;
+    const sandbox = spare ?? makeSandbox();
     spare = null;
-    workers.set(run, worker);
+    sandboxes.set(run, sandbox);
     let texts = 0;
     let total = 0;
 
@@ -89,7 +98,7 @@
       end(run);
       tell({ type: "cut", run, kind });
     };
-    worker.onmessage = ({ data }) => {
+    sandbox.port.onmessage = ({ data }) => {
       if (typeof data !== "string") return cut("protocol");
       texts += 1;
       total += data.length;
@@ -99,8 +108,8 @@
       tell({ type: "text", run, text: data });
     };
     // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.
-    worker.onerror = (event) => event.preventDefault();
-    worker.postMessage(text);
+    sandbox.worker.onerror = (event) => event.preventDefault();
+    sandbox.port.postMessage(text);
     setTimeout(makeSpare, SPARE_DELAY);
   }
 
@@ -115,7 +124,7 @@
         start(data.run, data.text);
         break;
       case "text":
-        workers.get(data.run)?.postMessage(data.text);
+        sandboxes.get(data.run)?.port.postMessage(data.text);
         break;
       case "end":
         end(data.run);
