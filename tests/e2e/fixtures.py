@@ -10,7 +10,8 @@ from playwright.sync_api import sync_playwright
 
 from tests.e2e.lab import LAB, Tab
 from tests.e2e.notebooks import write_notebook
-from tests.e2e.server import running_server
+from tests.e2e.server import KERNELS, running_server
+from tests.kernels import kernel6_python, write_kernel_spec
 
 SCREENSHOTS = Path(__file__).resolve().parent.parent / "screenshots"
 FLAGS = [
@@ -22,13 +23,17 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+KERNEL6 = "codemode-kernel6"
 VIEWPORT = {"width": 1280, "height": 1000}
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """A Jupyter server for all tests of the session."""
-    with running_server(tmp_path_factory.mktemp("jupyter")) as running:
+    folder = tmp_path_factory.mktemp("jupyter")
+    if python := kernel6_python():
+        write_kernel_spec(folder / KERNELS, python, name=KERNEL6)
+    with running_server(folder) as running:
         yield running
 
 

@@ -130,6 +130,13 @@ class Cell:
         self.element.locator(".jp-InputArea-editor .cm-content").first.click()
         return self
 
+    def write(self, text):
+        """Replace what the cell says."""
+        self.select()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(text)
+        return self
+
     def run(self):
         """Click into the cell and press Control+Enter; do not wait for its end."""
         self.select()
@@ -175,12 +182,14 @@ class Cell:
             expect(self.output).not_to_contain_text(text, timeout=timeout * 1000)
         return self
 
-    def button(self, name):
-        return self.output.get_by_role("button", name=name, exact=True)
+    def button(self, label):
+        """The buttons (or openers) that read ``label``, with or without an ellipsis."""
+        text = re.compile(rf"^{re.escape(label)}…?$")
+        return self.output.locator("button:visible, summary:visible").filter(has_text=text)
 
-    def press(self, name):
+    def press(self, label, number=0):
         """Click a button of the cell's card or controls."""
-        self.button(name).first.click()
+        self.button(label).nth(number).click()
         return self
 
     def field(self, label):

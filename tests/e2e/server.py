@@ -6,7 +6,6 @@ Owns: starting, settings, the REST calls that tests need, ending. Never does: an
 import json
 import os
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
@@ -24,6 +23,7 @@ SETTINGS = {
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/apputils-extension/themes": {"adaptive-theme": False, "theme": "JupyterLab Light"},
 }
+KERNELS = Path("data", "kernels")
 OPTIONS = [
     "--no-browser",
     "--allow-root",
@@ -103,13 +103,11 @@ def _write_settings(folder):
 
 
 @contextmanager
-def running_server(folder, *kernels):
-    """Run a server in ``folder`` until the block ends. ``kernels`` are folders of further kernel specifications."""
+def running_server(folder):
+    """Run a server in ``folder`` until the block ends. Kernel specifications in ``folder / KERNELS`` are offered too."""
     _write_settings(folder)
     root = folder / "root"
     root.mkdir()
-    for kernel in kernels:
-        shutil.copytree(kernel, folder / "data" / "kernels" / kernel.name)
     server = Server(root, folder, _free_port())
     command = [sys.executable, "-m", "jupyterlab", *OPTIONS]
     command += [

@@ -13,7 +13,7 @@ from tests.e2e.waiting import until
 @pytest.mark.parametrize("face", [LAB, NOTEBOOK])
 def test_a_program_runs_and_its_card_shows_calls_console_and_result(desk, face):
     program = "%%codemode -o outcome\nconsole.log('half way', {a: 1});\nreturn (await world.read({number: 5})) + 1;"
-    desk.write(SETUP, program, "outcome.result")
+    desk.write(SETUP, program, "outcome")
     tab = desk.open(face=face)
     tab.run(0, 1).shows("Completed", "world.read", "half way", "6")
     assert tab.run(2).text.strip().endswith("6")
@@ -43,7 +43,7 @@ def test_a_tool_that_raises_fails_the_call_and_the_run(desk):
 def test_a_syntax_error_is_told_before_anything_runs(desk):
     desk.write(SETUP, "%%codemode\nconst number = await world.read({number: 1});\nreturn number +;")
     tab = desk.open()
-    tab.run(0, 1).shows("syntax_error", "return number +;")
+    tab.run(0, 1).shows("Not run", "syntax_error", "return number +;")
     assert desk.effects == []
 
 
@@ -91,7 +91,7 @@ def test_an_endless_loop_ends_as_a_timeout_and_the_page_stays_usable(desk):
     expect(tab.page.locator(".lm-Menu")).to_be_visible()
     tab.page.keyboard.press("Escape")
     assert endless.runs
-    endless.finished().shows("Failed", "timeout")
+    endless.finished().shows("Timed out", "[timeout]")
     assert time.monotonic() - start < 2 + 3
     tab.run(2).shows("Completed", "42")
 
@@ -109,7 +109,7 @@ def test_a_program_reaches_nothing_but_its_connectors(desk):
         "postMessage",
     ]
     typeof = ", ".join(f"{name}: typeof {name}" for name in names)
-    desk.write(SETUP, f"%%codemode -o outcome\nreturn {{{typeof}}};", "set(outcome.result.values())")
+    desk.write(SETUP, f"%%codemode -o outcome\nreturn {{{typeof}}};", "set(outcome.values())")
     tab = desk.open()
     tab.run(0, 1).shows("Completed")
     assert tab.run(2).text.strip().endswith("{'undefined'}")
@@ -117,8 +117,8 @@ def test_a_program_reaches_nothing_but_its_connectors(desk):
 
 def test_nothing_a_program_or_tool_says_becomes_html(desk):
     evil = "<img src=x onerror=\"window.broken='yes'\"><b>bold</b>"
-    program = f"%%codemode\nconst evil = {evil!r};\nconsole.log(evil);\nawait world.act({{word: evil}});\nreturn [{{[evil]: evil}}];"
-    desk.write(SETUP, program)
+    program = "console.log(evil);\nawait world.act({word: evil});\nreturn [{[evil]: evil}];"
+    desk.write(SETUP, f"%%codemode\nconst evil = {evil!r};\n{program}")
     tab = desk.open()
     cell = tab.run(0, 1).shows("Waiting for you", "<b>bold</b>")
     cell.press("Approve").shows("Completed", "<b>bold</b>")

@@ -1,0 +1,95 @@
+"""Pictures of the card in every state, light and dark, for people to look at (``tests/screenshots``).
+
+``docs/card.png`` is ``quickstart-waiting-light.png``, copied when the card changed.
+"""
+
+import shutil
+
+import pytest
+
+from tests.e2e.lab import DARK, LIGHT
+from tests.e2e.notebooks import GATED, SETUP
+from tests.e2e.test_quickstart import QUICKSTART, positions
+
+LONG = "word " * 200
+STATES = {
+    "completed-text": "%%codemode\nreturn 'The wettest month was December.';",
+    "completed-table": (
+        "%%codemode\nfor (let number = 0; number < 12; number++) await world.read({number});\n"
+        "return [{month: 'November', mm: 212.6, days: 20}, {month: 'December', mm: 284.5, days: 26}];"
+    ),
+    "completed-tree": (
+        "%%codemode\nconsole.log('plain', {nested: [1, 2]});\nconsole.warn('careful');\nconsole.error('went wrong');\n"
+        "return {list: [1, 2, {deep: [true, null]}], bytes: new Uint8Array(4), when: new Date(0), big: 12345678901234567890n};"
+    ),
+    "completed-nothing": "%%codemode\nconst unused = 1;",
+    "waiting-one": GATED,
+    "waiting-many": (
+        "%%codemode\nawait Promise.all([world.act({word: 'a'}), world.act({word: '<b>not bold</b>'}), "
+        f"world.act({{word: {LONG!r}}})]);"
+    ),
+    "failed-throw": "%%codemode\nconst months = [];\nconst wettest = months.sort()[0];\nreturn wettest.mm;",
+    "failed-tool": "%%codemode\nawait world.fail({why: 'the disk is full'});",
+    "failed-syntax": "%%codemode\nconst months = [];\nreturn months.sort(;",
+    "failed-timeout": "%%codemode\nwhile (true) {}",
+    "rejected": GATED,
+    "rolled-back": GATED,
+    "controls": GATED,
+}
+
+
+def bring_about(tab, name, cell):
+    """Do by hand what brings a card into its state."""
+    if name == "rejected":
+        cell.press("Reject").press("Reject", 1).shows("Rejected")
+    elif name in ("rolled-back", "controls"):
+        cell.press("Approve").shows("Completed")
+        if name == "rolled-back":
+            cell.press("Roll back").press("Undo 1 call").shows("Rolled back: 1 call undone")
+
+
+def test_pictures_of_every_state(desk, screenshots):
+    desk.write(SETUP.replace("])])", "])], timeout=1)"), *STATES.values())
+    tab = desk.open()
+    tab.run(0)
+    for index, name in enumerate(STATES, start=1):
+        cell = tab.run(index)
+        bring_about(tab, name, cell)
+    for theme, word in ((LIGHT, "light"), (DARK, "dark")):
+        tab.theme(theme)
+        for index, name in enumerate(STATES, start=1):
+            picture = tab.cell(index).picture(screenshots / f"card-{name}-{word}.png")
+            assert picture.stat().st_size > 1000
+
+
+def test_pictures_of_a_run_under_way_and_one_that_was_stopped(desk, screenshots):
+    endless = "%%codemode\nconsole.log('going on');\nfor (let i = 0; i < 3; i++) await world.read({number: i});\nawait new Promise(() => {});"
+    desk.write(SETUP, endless)
+    tab = desk.open()
+    tab.run(0)
+    cell = tab.cell(1).run().shows("Running", "world.read")
+    for theme, word in ((LIGHT, "light"), (DARK, "dark")):
+        tab.theme(theme)
+        assert cell.picture(screenshots / f"card-running-{word}.png").exists()
+    tab.interrupt()
+    cell.finished().shows("Stopped")
+    for theme, word in ((DARK, "dark"), (LIGHT, "light")):
+        tab.theme(theme)
+        assert cell.picture(screenshots / f"card-stopped-{word}.png").exists()
+
+
+@pytest.mark.parametrize(("theme", "word"), [(LIGHT, "light"), (DARK, "dark")])
+def test_pictures_of_the_quickstart(desk, screenshots, theme, word):
+    shutil.copy(QUICKSTART, desk.folder / "quickstart.ipynb")
+    tab = desk.open("quickstart.ipynb")
+    tab.theme(theme)
+    at = positions()
+    for name in ("load", "weather", "tracker", "runtime"):
+        tab.run(at[name])
+    report = tab.run(at["report"]).shows("Waiting for you")
+    report.picture(screenshots / f"quickstart-waiting-{word}.png")
+    tab.page.screenshot(path=screenshots / f"quickstart-page-{word}.png")
+    report.press("Approve").shows("Completed")
+    report.picture(screenshots / f"quickstart-completed-{word}.png")
+    months = tab.run(at["months"]).shows("Completed").press("Save as snippet")
+    months.picture(screenshots / f"quickstart-save-{word}.png")
