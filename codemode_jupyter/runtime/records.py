@@ -9,8 +9,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 CallState: TypeAlias = Literal[
-    "executing", "applied", "failed", "pending", "approved", "rejected", "reverted", "cancelled"
+    "executing",
+    "applied",
+    "failed",
+    "pending",
+    "approved",
+    "rejected",
+    "in_doubt",
+    "reverting",
+    "reverted",
+    "cancelled",
 ]
+"""Where a call stands. ``in_doubt``: its outcome was not recorded when its kernel died; it may or may not have happened.
+``reverting``: its undoing began; found in a later process, it is not known whether it was undone."""
 ExecutionStatus: TypeAlias = Literal[
     "running", "paused", "completed", "error", "rejected", "rolled_back", "partly_rolled_back"
 ]
@@ -37,7 +48,11 @@ class ErrorDetail:
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that waits for a person. ``digest`` binds a decision to exactly these arguments."""
+    """A call that waits for a person. ``digest`` binds a decision to exactly these arguments.
+
+    ``kind`` says what is asked: ``approval`` (may it run? ``approve`` or ``reject``), or ``in_doubt`` (did it happen?
+    ``respond``).
+    """
 
     execution_id: str
     seq: int
@@ -46,6 +61,7 @@ class PendingCall:
     args: Any
     digest: str
     description: str = ""
+    kind: Literal["approval", "in_doubt"] = "approval"
 
 
 @dataclass(frozen=True, slots=True)

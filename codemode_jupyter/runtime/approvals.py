@@ -1,0 +1,123 @@
+"""A person's decisions about waiting calls: what was shown is what is decided, and the first decision wins.
+
+Owns: checking a decision against the store and writing it in one step. Never does: run anything.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Sequence
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime import failures
+from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.digest import combine
+from codemode_jupyter.runtime.records import ErrorDetail
+from codemode_jupyter.runtime.store import Store
+from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+
+
+def approve(
+    store: Store,
+    capabilities: Capabilities,
+    owner: str,
+    execution_id: str,
+    seq: int | Sequence[int] | None,
+    digest: str | None,
+) -> ExecutionRow:
+    """Approve waiting calls and make the execution this owner's to drive; all of it or nothing.
+
+    Raises
+    ------
+    CodemodeError
+        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``in_doubt``: nothing was
+        changed.
+    """
+    now = time.time()
+    with store.transaction() as connection:
+        row = store.executions.get(execution_id)
+        if row is None:
+            raise CodemodeError("unknown_execution", f'No execution "{execution_id}" to resume.')
+        if row.status != "paused":
+            raise CodemodeError(
+                "not_paused",
+                f'Execution "{execution_id}" is not paused (status: {row.status}); only a paused run can be approved.',
+            )
+        if missing := capabilities.missing(row.connectors):
+            raise missing_connectors(f"Execution {execution_id}", missing)
+        chosen = _chosen(store, execution_id, seq, digest)
+        store.executions.update(
+            connection, execution_id, ("paused",), status="running", owner=owner, heartbeat=now, updated_at=now
+        )
+        for call in chosen:
+            store.calls.update(connection, execution_id, call.seq, ("pending",), state="approved", decided_at=now)
+    row.status, row.owner = "running", owner
+    return row
+
+
+def reject(
+    store: Store, execution_id: str, seq: int | Sequence[int] | None, digest: str | None, reason: str | None
+) -> bool:
+    """Reject waiting calls, which ends the execution as ``rejected``.
+
+    ``False`` when there is nothing (any more) to reject.
+    """
+    now = time.time()
+    with store.transaction() as connection:
+        row = store.executions.get(execution_id)
+        if row is None or row.status != "paused":
+            return False
+        try:
+            chosen = _chosen(store, execution_id, seq, digest)
+        except CodemodeError:
+            return False
+        names = ", ".join(call.name for call in chosen)
+        because = f": {reason}" if reason else "."
+        detail = ErrorDetail("rejected", f"Action {names} rejected by user{because}")
+        store.executions.update(
+            connection, execution_id, ("paused",), status="rejected", error=failures.to_json(detail), updated_at=now
+        )
+        for call in chosen:
+            store.calls.update(connection, execution_id, call.seq, ("pending",), state="rejected", decided_at=now)
+        store.calls.update_all(connection, execution_id, ("pending", "approved", "in_doubt"), state="cancelled")
+    return True
+
+
+def missing_connectors(what: str, missing: Sequence[str]) -> CodemodeError:
+    """Return the refusal of something that needs connectors which this runtime does not have."""
+    listed = ", ".join(f'"{name}"' for name in missing)
+    return CodemodeError(
+        "missing_connectors",
+        f"{what} requires connector(s) {listed} that are not configured on this runtime.",
+        hint="Make the runtime with these connectors, then try again.",
+        data={"connectors": list(missing)},
+    )
+
+
+def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, digest: str | None) -> list[CallRow]:
+    """Return the waiting calls that a decision is about, or refuse it as stale."""
+    waiting = {call.seq: call for call in store.calls.waiting(execution_id)}
+    if seq is None:
+        wanted = sorted(waiting)
+    elif isinstance(seq, int):
+        wanted = [seq]
+    else:
+        wanted = sorted(set(seq))
+    stale = [number for number in wanted if number not in waiting]
+    if stale or not wanted:
+        which = f"Call {stale[0]} of execution {execution_id}" if stale else f"No call of execution {execution_id}"
+        verb = "is not waiting for a decision (any more)" if stale else "waits for an approval"
+        raise CodemodeError(
+            "stale_decision", f"{which} {verb}.", hint="Look at what is pending now; nothing was changed."
+        )
+    chosen = [waiting[number] for number in wanted]
+    if digest is not None and not hmac.compare_digest(
+        digest.encode(), combine(call.digest for call in chosen).encode()
+    ):
+        raise CodemodeError(
+            "stale_decision",
+            f"The decision was made for other calls or arguments than those that execution {execution_id} waits with.",
+            hint="Look at what is pending now; nothing was changed.",
+        )
+    return chosen

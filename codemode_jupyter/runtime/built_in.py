@@ -1,0 +1,45 @@
+"""The tools of the ``codemode`` namespace: search, describe, run.
+
+Owns: making them tools like any other, so that their answers are recorded and replay. Never does: run a snippet; the
+sandbox evaluates it inside the same program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
+from codemode_jupyter.errors import CodemodeError
+
+Operation = Callable[[Any], Awaitable[object]]
+
+
+def built_in_tools(search: Operation, describe: Operation, snippet_source: Operation) -> tuple[Tool, ...]:
+    """Return the three tools over the runtime's operations; each takes the first argument."""
+    return (
+        _tool("search", "Find methods and snippets by words.", search, "query"),
+        _tool("describe", "Say how a connector, a method or a snippet is used.", describe, "target"),
+        _tool("run", "Run a saved snippet.", snippet_source, "name", "input"),
+    )
+
+
+def _tool(name: str, description: str, operation: Operation, *parameters: str) -> Tool:
+    async def call(arguments: Arguments, context: ToolContext) -> object:  # noqa: ARG001  the shape of every tool
+        return await operation(arguments[parameters[0]])
+
+    def validate(arguments: Arguments) -> Arguments:
+        if not isinstance(arguments.get(parameters[0]), str):
+            raise CodemodeError(
+                "invalid_arguments",
+                f"codemode.{name} takes a text as its first argument ({parameters[0]}).",
+            )
+        return arguments
+
+    schema = {
+        "type": "object",
+        "properties": {parameter: {"type": "string"} if parameter != "input" else {} for parameter in parameters},
+        "required": [parameters[0]],
+    }
+    # Nothing is lost by asking again: these only read.
+    return Tool(name, call, description, schema, parameters=parameters, validate=validate, idempotent=True)

@@ -1,0 +1,101 @@
+"""The tool calls of one execution that are under way in the kernel, over all its passes.
+
+Owns: starting them, recording how they ended, and waiting for or cancelling what is left. A pass that is lost leaves
+its calls running; the next pass attaches to them. Never does: decide whether a call may run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from codemode_jupyter.connectors.tool import Tool, ToolContext
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.admission import arguments_of
+from codemode_jupyter.runtime.log import ExecutionLog
+from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.runtime.tool_run import CallOutcome, run_tool, stopped
+
+CANCEL_SECONDS = 2.0
+"""How long a cancelled tool may take to clean up before it is left to itself."""
+
+_log = logging.getLogger(__name__)
+
+Ended = Sequence[tuple[CallRow, CallOutcome]]
+
+
+class CallTasks:
+    """Tool calls under way.
+
+    Parameters
+    ----------
+    on_recorded : callable
+        Called with calls and their outcomes once these are in the store.
+    on_store_failure : callable
+        Called with the error when outcomes could not be recorded; their calls stay ``executing``, that is, in doubt.
+
+    Outcomes recorded after ``program_ended`` was set are marked as late: the program never saw them.
+    """
+
+    def __init__(
+        self,
+        log: ExecutionLog,
+        limit: float,
+        on_recorded: Callable[[Ended], None],
+        on_store_failure: Callable[[CodemodeError], None],
+    ) -> None:
+        self._log = log
+        self._limit = limit
+        self._on_recorded = on_recorded
+        self._on_store_failure = on_store_failure
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._ended: list[tuple[CallRow, CallOutcome]] = []
+        self.program_ended = False
+
+    def __contains__(self, seq: int) -> bool:
+        """Tell whether a call is under way."""
+        return seq in self._tasks
+
+    def start(self, row: CallRow, tool: Tool) -> None:
+        """Run a call that is recorded as executing."""
+        context = ToolContext(self._log.execution_id, row.seq, f"{self._log.execution_id}:{row.seq}")
+        self._tasks[row.seq] = asyncio.create_task(self._run(row, tool, context), name=f"{row.name} #{row.seq}")
+
+    async def finish(self, seconds: float) -> None:
+        """Wait for all calls under way, at most ``seconds``; then cancel what is left."""
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=seconds)
+        await self.cancel()
+
+    async def cancel(self) -> None:
+        """Cancel all calls under way and record that."""
+        for task in self._tasks.values():
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=CANCEL_SECONDS)
+        self._record()
+
+    async def _run(self, row: CallRow, tool: Tool, context: ToolContext) -> None:
+        try:
+            outcome = await run_tool(tool, row.name, arguments_of(row), context, self._limit)
+        except asyncio.CancelledError:
+            outcome = stopped(row.name)
+        self._ended.append((row, outcome))
+        if len(self._ended) == 1:
+            # Outcomes of one tick share a commit.
+            asyncio.get_running_loop().call_soon(self._record)
+
+    def _record(self) -> None:
+        ended, self._ended = self._ended, []
+        if not ended:
+            return
+        for row, _ in ended:
+            self._tasks.pop(row.seq, None)
+        try:
+            recorded = self._log.record_outcomes(ended, late=self.program_ended)
+        except CodemodeError as error:
+            _log.exception("The outcomes of %s could not be recorded.", ", ".join(row.name for row, _ in ended))
+            self._on_store_failure(error)
+            return
+        self._on_recorded([(row, outcome) for row, outcome in ended if any(row is other for other in recorded)])

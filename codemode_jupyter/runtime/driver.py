@@ -1,0 +1,293 @@
+"""One execution is driven, pass after pass, until it pauses or ends.
+
+Owns: starting passes, replaying after a lost one, and writing the end of each. Never does: decide about single calls.
+
+A driver is made for an execution whose row says ``running`` and names this runtime as its owner; every change it
+makes is conditional on that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime import failures, values
+from codemode_jupyter.runtime.call_tasks import CallTasks, Ended
+from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.decisions import divergence
+from codemode_jupyter.runtime.hooks import dispose, pass_ended
+from codemode_jupyter.runtime.lease import HEARTBEAT_SECONDS
+from codemode_jupyter.runtime.live_pass import LivePass
+from codemode_jupyter.runtime.log import ExecutionLog
+from codemode_jupyter.runtime.outcome import logs_text
+from codemode_jupyter.runtime.records import ConsoleRecord, ErrorDetail, ExecutionStatus
+from codemode_jupyter.runtime.store import Store
+from codemode_jupyter.runtime.store.rows import ExecutionRow
+from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, STEP_CONNECTOR, Executor, PassEnd, PassRequest
+
+LOST_TRIES = 5
+"""How often in a row a pass may be lost without any new call or outcome before the execution fails."""
+
+PAGE_PATIENCE = 60.0
+"""Seconds to wait for a sandbox to come back after a pass was lost."""
+
+_STOP_SECONDS = 3.0
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a driver needs of its runtime."""
+
+    store: Store
+    capabilities: Capabilities
+    executor: Callable[[], Awaitable[Executor]]
+    owner: str
+    tool_timeout: float
+    notify: Callable[[str], None]
+
+
+class ExecutionDriver:
+    """Drives one execution.
+
+    After ``drive`` returned, the store says what came of it; ``result`` is the final value as tagged text, also when
+    it is too large to be stored.
+    """
+
+    def __init__(self, surroundings: Surroundings, row: ExecutionRow) -> None:
+        self._around = surroundings
+        self._row = row
+        self._log = ExecutionLog(surroundings.store, row.id)
+        self._tasks = CallTasks(self._log, surroundings.tool_timeout, self._recorded, self._store_failed)
+        self._pass: LivePass | None = None
+        self._store_failure: CodemodeError | None = None
+        self._running_time = 0.0
+        self._resumed = row.passes > 0
+        self.console: list[ConsoleRecord] = []
+        self.result: str | None = None
+        self.never_started: CodemodeError | None = None
+
+    async def drive(self) -> None:
+        """Run passes until the execution is paused or over. Cancelling this ends the execution as ``stopped``."""
+        beating = asyncio.create_task(self._beat(), name=f"lease of {self._row.id}")
+        try:
+            await self._around.capabilities.load()
+            end = await self._passes()
+            await self._settle(end)
+        except asyncio.CancelledError:
+            await self._tasks.cancel()
+            await self._fail(ErrorDetail("stopped", "The run was stopped.", hint="Nothing of it goes on."))
+            raise
+        except CodemodeError as error:
+            await self._tasks.cancel()
+            if error is self.never_started and self._resumed:
+                self._pause_again()
+            else:
+                await self._fail(failures.detail_of(error))
+        except Exception as error:  # noqa: BLE001  whatever it was, the execution must not stay "running"
+            _log.exception("Execution %s failed inside codemode-jupyter.", self._row.id)
+            await self._tasks.cancel()
+            await self._fail(failures.detail_of(error))
+        finally:
+            beating.cancel()
+
+    async def _passes(self) -> PassEnd:
+        """Run passes until one is not lost."""
+        lost, patience = 0, 0.0
+        while True:
+            before = self._progress()
+            end = await self._one_pass(patience)
+            if end.kind != "lost":
+                return end
+            lost, patience = 0 if self._progress() > before else lost + 1, PAGE_PATIENCE
+            if lost >= LOST_TRIES:
+                return end
+            _log.info("The pass of %s was lost; it starts again by replay.", self._row.id)
+
+    async def _one_pass(self, patience: float) -> PassEnd:
+        self.console.clear()
+        give_up = time.monotonic() + patience
+        while True:
+            try:
+                return await self._run_pass(await self._around.executor())
+            except CodemodeError as error:
+                if error.code != "no_sandbox":
+                    raise
+                if time.monotonic() >= give_up:
+                    self.never_started = error
+                    raise
+            await asyncio.sleep(0.5)
+
+    async def _run_pass(self, executor: Executor) -> PassEnd:
+        self.never_started = None
+        request = self._request()
+        live = LivePass(self._log, self._tasks, self._around.capabilities, self.console, self._changed)
+        self._pass = live
+        begin = time.monotonic()
+        running = asyncio.create_task(executor.run_pass(request, live), name=f"pass of {self._row.id}")
+        try:
+            either: set[asyncio.Future[Any]] = {running, live.aborted}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if live.aborted.done():
+                raise live.aborted.result()
+            end = running.result()
+            self._row.passes += 1
+            self._log.record_events(end.events)
+            live.console(end.console)
+            if end.kind == "completed":
+                self._check_all_repeated(end, live)
+            return end
+        finally:
+            live.close()
+            self._pass = None
+            self._running_time += time.monotonic() - begin
+            if not running.done():
+                running.cancel()
+                await asyncio.wait({running}, timeout=_STOP_SECONDS)
+            elif not running.cancelled():
+                running.exception()  # seen, also when the pass was aborted for another reason
+
+    def _request(self) -> PassRequest:
+        row = self._row
+        return PassRequest(
+            execution_id=row.id,
+            source=row.source,
+            line_offset=row.line_offset,
+            namespaces=self._around.capabilities.namespaces(),
+            clock=row.clock,
+            seed=row.seed,
+            timeout=row.timeout,
+            language=row.language,
+            calls=self._log.recorded(),
+            events=list(self._log.events),
+        )
+
+    def _check_all_repeated(self, end: PassEnd, live: LivePass) -> None:
+        """Refuse a pass that ended without repeating every recorded call."""
+        if end.issued < live.recorded:
+            raise divergence(end.issued, f"the program ended without repeating {self._log.calls[end.issued].name}.")
+        for row in self._log.calls:
+            if row.state == "approved":
+                raise divergence(row.seq, f"the program ended without repeating {row.name}, which was approved.")
+
+    async def _settle(self, end: PassEnd) -> None:
+        """Write what the last pass came to."""
+        if end.kind in ("completed", "failed", "paused"):
+            self._tasks.program_ended = end.kind != "paused"
+            await self._tasks.finish(self._around.tool_timeout)
+        else:
+            await self._tasks.cancel()
+        if self._store_failure is not None:
+            raise self._store_failure
+        waiting = any(row.state == "pending" for row in self._log.calls)
+        if end.kind in ("completed", "paused") and waiting:
+            await self._write("paused")
+        elif end.kind == "completed":
+            await self._complete(end.value or '{"$type": "undefined"}')
+        elif end.kind == "failed":
+            globals_ = (*self._around.capabilities.names, CODEMODE_NAMESPACE)
+            await self._fail(failures.program_detail(end, self._row.code, self._log.calls, globals_))
+        elif end.kind == "paused":
+            raise CodemodeError("protocol", "The sandbox said that the program waits for a person, but no call does.")
+        else:
+            await self._fail(failures.ended_detail(end))
+
+    async def _complete(self, value: str) -> None:
+        self.result = value
+        size = values.byte_size(value)
+        if size <= values.MAX_BYTES:
+            await self._write("completed", result=value)
+        else:
+            note = f"[codemode: result omitted from the audit trail: it has {size:,} bytes, the limit is {values.MAX_BYTES:,}]"
+            await self._write("completed", result_note=note)
+
+    async def _fail(self, detail: ErrorDetail) -> None:
+        await self._write("error", error=failures.to_json(detail))
+
+    async def _write(self, status: ExecutionStatus, **changes: Any) -> None:
+        """Write the end of the last pass, unless somebody else ended the execution meanwhile."""
+        store, row = self._around.store, self._row
+        with store.transaction() as connection:
+            written = store.executions.update(
+                connection,
+                row.id,
+                ("running",),
+                status=status,
+                logs=logs_text(self.console),
+                passes=row.passes,
+                running_time=row.running_time + self._running_time,
+                updated_at=time.time(),
+                owner=None,
+                heartbeat=None,
+                **changes,
+            )
+            if written and status != "paused":
+                store.calls.update_all(connection, row.id, ("pending", "approved"), state="cancelled")
+                self._close_steps(connection)
+        if written:
+            self._changed()
+            await pass_ended(self._around.capabilities, row.id, status)
+            if status != "paused":
+                await dispose(self._around.capabilities, row.id, status)
+
+    def _pause_again(self) -> None:
+        """Undo an approval for which no pass could be started: the execution waits as before."""
+        store = self._around.store
+        with store.transaction() as connection:
+            if store.executions.update(
+                connection,
+                self._row.id,
+                ("running",),
+                status="paused",
+                owner=None,
+                heartbeat=None,
+                updated_at=time.time(),
+            ):
+                store.calls.update_all(connection, self._row.id, ("approved",), state="pending", decided_at=None)
+        self._changed()
+
+    def _close_steps(self, connection: sqlite3.Connection) -> None:
+        """Mark steps that the program left unfinished.
+
+        A tool call that still executes stays so: its outcome is in doubt.
+        """
+        for call in self._log.calls:
+            if call.connector == STEP_CONNECTOR and call.state == "executing":
+                self._around.store.calls.update(
+                    connection, self._row.id, call.seq, ("executing",), state="cancelled", token=None
+                )
+
+    async def _beat(self) -> None:
+        """Renew the lease; an execution that is not ours any more is given up."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            try:
+                with self._around.store.transaction(durable=False) as connection:
+                    ours = self._around.store.executions.beat(connection, self._row.id, self._around.owner, time.time())
+            except CodemodeError:
+                continue  # the next beat may succeed; other kernels look at the process as well
+            if not ours and self._pass is not None:
+                self._pass.abort(CodemodeError("not_owner", "Another kernel took over or ended this execution."))
+
+    def _progress(self) -> int:
+        """Return a number that grows with every recorded call and outcome."""
+        return len(self._log.calls) + sum(row.state in ("applied", "failed") for row in self._log.calls)
+
+    def _recorded(self, ended: Ended) -> None:
+        if self._pass is not None:
+            self._pass.outcomes(ended)
+        self._changed()
+
+    def _store_failed(self, error: CodemodeError) -> None:
+        self._store_failure = error
+        if self._pass is not None:
+            self._pass.abort(error)
+
+    def _changed(self) -> None:
+        self._around.notify(self._row.id)

@@ -1,0 +1,138 @@
+"""Why an execution failed, in one form.
+
+Owns: turning refusals and what a program threw into an ``ErrorDetail``, and keeping that as JSON.
+Never does: decide that something failed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Sequence
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.program import line_excerpt
+from codemode_jupyter.runtime import values
+from codemode_jupyter.runtime.records import ErrorDetail
+from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.sandbox.protocol import PassEnd
+
+MAX_TEXT = 100_000
+"""Longest error message kept, in characters."""
+
+_ENDS: dict[str, tuple[str, str, str | None]] = {
+    "timeout": (
+        "timeout",
+        "Execution timed out.",
+        "Time spent waiting for tools does not count; give the run a longer `timeout`, or make the program do less.",
+    ),
+    "memory": ("out_of_memory", "The program used more memory than the sandbox has.", "Work on the data in parts."),
+    "lost": (
+        "sandbox_lost",
+        "The sandbox was lost again and again during the run.",
+        "Reload the page, then run the program anew.",
+    ),
+    "too_large": (
+        "too_large",
+        "The program sent more than the sandbox lets out.",
+        "Return a summary, or hand large data to a tool that stores it.",
+    ),
+    "protocol": ("protocol", "The sandbox broke the protocol, so the run was ended.", None),
+    "diverged": (
+        "replay_divergence",
+        "Codemode replay divergence: the program did not repeat the recorded run.",
+        "Wrap what may change between passes in codemode.step(name, fn), or run the program anew.",
+    ),
+}
+
+
+def detail_of(error: BaseException) -> ErrorDetail:
+    """Return a refusal as a detail; other exceptions get the code ``internal_error``."""
+    if not isinstance(error, CodemodeError):
+        return ErrorDetail(
+            "internal_error", f"{type(error).__name__}: {error}", hint="This is a fault of codemode-jupyter."
+        )
+    data = error.data or {}
+    return ErrorDetail(
+        error.code,
+        error.message,
+        line=data.get("line"),
+        column=data.get("column"),
+        excerpt=data.get("excerpt"),
+        hint=error.hint,
+    )
+
+
+def ended_detail(end: PassEnd) -> ErrorDetail:
+    """Return why a pass ended that the program did not end itself."""
+    code, message, hint = _ENDS[end.kind]
+    return ErrorDetail(
+        code, f"{message} ({end.error})" if end.error and end.kind == "protocol" else end.error or message, hint=hint
+    )
+
+
+def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: Iterable[str]) -> ErrorDetail:
+    """Return what the program threw.
+
+    An error of a refused or failed call that the program let through keeps the code of that call.
+    """
+    name, message, hint = _thrown(end.error)
+    cause = _code_of_failed_call(name, message, calls)
+    if cause is None and name in ("ReferenceError", "NameError") and "is not defined" in message:
+        hint = f"The only globals available in the sandbox are: {', '.join(globals_)}."
+    excerpt = line_excerpt(code, end.line, end.column or 1) if end.line is not None else None
+    shown = message if name == "Error" or cause is not None else f"{name}: {message}"
+    return ErrorDetail(cause or "program_error", shown[:MAX_TEXT], name, end.line, end.column, excerpt, hint)
+
+
+def to_json(detail: ErrorDetail) -> str:
+    """Return the stored form of a detail."""
+    return json.dumps(dataclasses.asdict(detail))
+
+
+def from_json(text: str | None) -> ErrorDetail | None:
+    """Return a stored detail."""
+    return None if text is None else ErrorDetail(**json.loads(text))
+
+
+def call_detail(row: CallRow) -> ErrorDetail | None:
+    """Return why a call failed, or ``None``."""
+    if row.state != "failed" or row.outcome is None:
+        return None
+    name, message, _ = _thrown(row.outcome)
+    return ErrorDetail(row.code or "tool_error", message, name)
+
+
+def _thrown(text: str | None) -> tuple[str, str, str | None]:
+    """Return name, message and hint of a thrown value, whatever it was."""
+    if text is None:
+        return "Error", "The program failed without saying why.", None
+    try:
+        value = values.decode(text)
+    except CodemodeError:
+        return "Error", "The program threw something unreadable.", None
+    if _is_error(text) and isinstance(value, dict):
+        name = value.get("name")
+        name = name if isinstance(name, str) and name else "Error"
+        message = value.get("message")
+        return name, message if isinstance(message, str) and message else "an error without a message", None
+    shown = value if isinstance(value, str) else text
+    return "Error", shown, "What the program threw is not an Error; `throw new Error(message)` tells more."
+
+
+def _is_error(text: str) -> bool:
+    tree = json.loads(text)
+    return isinstance(tree, dict) and tree.get("$type") == "error"
+
+
+def _code_of_failed_call(name: str, message: str, calls: Sequence[CallRow]) -> str | None:
+    """Return the code of the newest failed call whose error this is.
+
+    The program itself is not asked: it could claim any.
+    """
+    for row in reversed(calls):
+        if row.state == "failed" and row.code is not None and row.outcome is not None:
+            other_name, other_message, _ = _thrown(row.outcome)
+            if message == other_message and name in (other_name, "Error"):
+                return row.code
+    return None

@@ -1,0 +1,41 @@
+"""The two hooks of connectors: after each pass, and when an execution is over.
+
+Owns: calling them for every connector, used or not, each within a bounded time, their errors only logged.
+Never does: let a hook change what came of an execution.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Callable
+
+from codemode_jupyter.runtime.capabilities import Capabilities
+
+HOOK_SECONDS = 10.0
+"""How long one hook may take."""
+
+_log = logging.getLogger(__name__)
+
+
+async def pass_ended(capabilities: Capabilities, execution_id: str, status: str) -> None:
+    """Tell every connector that a pass paused or ended."""
+    for connector in capabilities.connectors:
+        await _call(f"{connector.name}.on_pass_end", connector.on_pass_end, execution_id, status)
+
+
+async def dispose(capabilities: Capabilities, execution_id: str, reason: str) -> None:
+    """Tell every connector that an execution is over."""
+    for connector in capabilities.connectors:
+        await _call(f"{connector.name}.dispose_execution", connector.dispose_execution, execution_id, reason)
+
+
+async def _call(name: str, hook: Callable[[str, str], object], execution_id: str, word: str) -> None:
+    try:
+        answer = hook(execution_id, word)
+        if inspect.isawaitable(answer):
+            async with asyncio.timeout(HOOK_SECONDS):
+                await answer
+    except Exception:  # noqa: BLE001  the hook is the user's own
+        _log.exception("The hook %s failed.", name)

@@ -1,0 +1,108 @@
+"""The log of one execution while it is being driven: in memory for speed, in the store first.
+
+Owns: the one place where calls of a running execution are recorded; a row in memory changes only after its commit.
+Never does: decide or run.
+
+Commits: all calls of one batch share one (durable, since tools run after it), all outcomes of one tick share another.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.runtime.tool_run import CallOutcome
+from codemode_jupyter.sandbox.protocol import Event, RecordedCall
+
+if TYPE_CHECKING:
+    from codemode_jupyter.runtime.store import Store
+
+
+class ExecutionLog:
+    """The calls and events of one execution."""
+
+    def __init__(self, store: Store, execution_id: str) -> None:
+        self._store = store
+        self.execution_id = execution_id
+        self.calls = store.calls.of(execution_id)
+        self.events = store.calls.events(execution_id)
+
+    def find(self, seq: int) -> CallRow | None:
+        """Return a recorded call, or ``None``."""
+        return self.calls[seq] if 0 <= seq < len(self.calls) else None
+
+    def recorded(self) -> list[RecordedCall]:
+        """Return the log as a pass is handed it."""
+        return [
+            RecordedCall(row.seq, row.connector, row.method, row.arguments, row.state, row.outcome)
+            if row.state in ("applied", "failed") and row.outcome is not None and not row.ephemeral
+            else RecordedCall(row.seq, row.connector, row.method, row.arguments, "open")
+            for row in self.calls
+        ]
+
+    def record_batch(self, new: Sequence[CallRow], started: Sequence[CallRow], events: Sequence[Event]) -> None:
+        """Record new calls, recorded ones that start (again), and what happened to the program before them.
+
+        Raises
+        ------
+        CodemodeError
+            The store's; nothing of the batch is recorded then, and none of it may run.
+        """
+        now = time.time()
+        for row in new:
+            row.started_at = now
+            if row.state == "failed":
+                row.ended_at = now
+        with self._store.transaction(durable=True) as connection:
+            self._append_events(connection, events)
+            self._store.calls.insert(connection, self.execution_id, new)
+            for row in started:
+                self._start(connection, row, now)
+        self.calls.extend(new)
+        for row in started:
+            row.state, row.started_at, row.ended_at = "executing", now, None
+        self.events.extend(events)
+
+    def record_events(self, events: Sequence[Event]) -> None:
+        """Record what happened to the program."""
+        if events:
+            with self._store.transaction(durable=False) as connection:
+                self._append_events(connection, events)
+            self.events.extend(events)
+
+    def record_outcomes(self, outcomes: Iterable[tuple[CallRow, CallOutcome]], *, late: bool) -> list[CallRow]:
+        """Record how calls ended; return those that were still executing (others are left as they are)."""
+        now = time.time()
+        changed: list[tuple[CallRow, dict[str, Any]]] = []
+        with self._store.transaction(durable=False) as connection:
+            for row, outcome in outcomes:
+                changes = {
+                    "state": outcome.state,
+                    "outcome": None if row.ephemeral and outcome.state == "applied" else outcome.text,
+                    "code": outcome.code,
+                    "late": late,
+                    "ended_at": now,
+                    "token": None,
+                }
+                if self._store.calls.update(connection, self.execution_id, row.seq, ("executing",), **changes):
+                    changed.append((row, changes))
+        for row, changes in changed:
+            for name, value in changes.items():
+                setattr(row, name, value)
+        return [row for row, _ in changed]
+
+    def _append_events(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
+        self._store.calls.append_events(connection, self.execution_id, len(self.events), events)
+
+    def _start(self, connection: sqlite3.Connection, row: CallRow, now: float) -> None:
+        changes = {"state": "executing", "started_at": now, "ended_at": None, "token": row.token}
+        if not self._store.calls.update(connection, self.execution_id, row.seq, (row.state,), **changes):
+            raise CodemodeError(
+                "not_owner",
+                f"Call {row.seq} of execution {self.execution_id} was changed by another kernel.",
+                hint="Nothing was run; look at the execution again.",
+            )

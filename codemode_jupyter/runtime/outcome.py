@@ -1,0 +1,114 @@
+"""Rows of the store as the records a user sees.
+
+Owns: decoding, entry by entry, so that one unreadable value spoils nothing else. Never does: change anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime import failures, values
+from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.records import CallRecord, ConsoleRecord, ErrorDetail, ExecutionRecord, PendingCall
+from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+
+MAX_LOG_BYTES = 1_000_000
+"""Most console text kept with an execution, in UTF-8 bytes."""
+
+
+def execution_record(
+    row: ExecutionRow, calls: Sequence[CallRow], logs: Sequence[ConsoleRecord] | None = None
+) -> ExecutionRecord:
+    """Return an execution; ``logs`` replaces the stored console lines while a pass is going."""
+    result = readable_value(row.result)
+    return ExecutionRecord(
+        id=row.id,
+        code=row.code,
+        language=row.language,
+        status=row.status,
+        connectors=row.connectors,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        passes=row.passes,
+        calls=tuple(call_record(call) for call in calls),
+        result=row.result_note if row.result_note is not None else result,
+        has_result=row.result is not None or row.result_note is not None,
+        error=failures.from_json(row.error),
+        logs=tuple(logs) if logs is not None else stored_logs(row),
+        running_time=row.running_time,
+    )
+
+
+def call_record(row: CallRow) -> CallRecord:
+    """Return one entry of a log."""
+    applied = row.state in ("applied", "reverting", "reverted")
+    has_result = applied and row.outcome is not None
+    error: ErrorDetail | None
+    try:
+        error = failures.call_detail(row)
+    except CodemodeError as unreadable:
+        error = failures.detail_of(unreadable)
+    return CallRecord(
+        seq=row.seq,
+        connector=row.connector,
+        method=row.method,
+        args=readable_value(row.shown_arguments),
+        state=row.state,
+        requires_approval=row.requires_approval,
+        ephemeral=row.ephemeral,
+        has_result=has_result,
+        result=readable_value(row.outcome) if has_result else None,
+        error=error,
+        started_at=row.started_at,
+        duration=None if row.started_at is None or row.ended_at is None else max(0.0, row.ended_at - row.started_at),
+        decided_at=row.decided_at,
+        digest=row.digest,
+        can_revert=row.can_revert and row.state == "applied",
+        late=row.late,
+    )
+
+
+def pending_call(execution_id: str, row: CallRow, capabilities: Capabilities) -> PendingCall:
+    """Return a call that waits for a person, with the tool's own description where the tool is there."""
+    tool = capabilities.tools_of(row.connector).get(row.method)
+    return PendingCall(
+        execution_id=execution_id,
+        seq=row.seq,
+        connector=row.connector,
+        method=row.method,
+        args=readable_value(row.shown_arguments),
+        digest=row.digest,
+        description=tool.description if tool else "",
+        kind="in_doubt" if row.state == "in_doubt" else "approval",
+    )
+
+
+def readable_value(text: str | None) -> Any:
+    """Return a stored value, or a note in its place when it cannot be read."""
+    if text is None:
+        return None
+    try:
+        return values.decode(text)
+    except CodemodeError as unreadable:
+        return f"[codemode: {unreadable.message}]"
+
+
+def logs_text(lines: Iterable[ConsoleRecord]) -> str:
+    """Return the stored form of console lines; when they are too many, the older half is dropped until they fit."""
+    kept = [[line.level, line.text] for line in lines]
+    dropped = 0
+    while values.byte_size(text := json.dumps(kept)) > MAX_LOG_BYTES:
+        half = max(1, len(kept) // 2)
+        dropped += half
+        kept = kept[half:]
+    if dropped:
+        text = json.dumps([["warn", f"[codemode: {dropped} earlier console lines were dropped]"], *kept])
+    return text
+
+
+def stored_logs(row: ExecutionRow) -> tuple[ConsoleRecord, ...]:
+    """Return the console lines of the newest pass."""
+    return tuple(ConsoleRecord(level, text) for level, text in json.loads(row.logs or "[]"))

@@ -1,0 +1,469 @@
+"""The runtime: the object a user holds.
+
+Owns: the public operations, and which executions are being driven in this process. Never does: the work itself; each
+operation is a few lines over one module of this room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import secrets
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.program import prepare_program
+from codemode_jupyter.runtime import approvals, discovery, failures, outcome, retention, snippet_library
+from codemode_jupyter.runtime.built_in import built_in_tools
+from codemode_jupyter.runtime.capabilities import Capabilities, ConnectorLike
+from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
+from codemode_jupyter.runtime.environment import current_environment
+from codemode_jupyter.runtime.hooks import dispose
+from codemode_jupyter.runtime.lease import new_owner
+from codemode_jupyter.runtime.names import check_runtime_name
+from codemode_jupyter.runtime.records import ExecutionRecord, Outcome, PendingCall, Snippet
+from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
+from codemode_jupyter.runtime.store import Store
+from codemode_jupyter.runtime.store.rows import ExecutionRow
+from codemode_jupyter.runtime.watchers import Watchers
+from codemode_jupyter.sandbox.protocol import Executor
+
+MAX_CODE = 1_000_000
+"""Longest program, in characters."""
+
+LANGUAGES = ("javascript",)
+"""Languages a program may be written in."""
+
+_STOP_SECONDS = 8.0
+_OTHER_PROCESS_SECONDS = 1.0
+_log = logging.getLogger(__name__)
+
+
+class Runtime:
+    """Executions, approvals, replay, rollback and snippets over a set of connectors.
+
+    Parameters
+    ----------
+    connectors : iterable of Connector, default ()
+        What programs may call; each becomes a global of that name.
+    executor : Executor or None, default None
+        Where programs run; ``None``: what the place offers (the page of the notebook, else the headless sandbox).
+        An executor that was passed in is not closed by the runtime.
+    name : str, default "default"
+        Keeps histories and snippets in one file apart. Letters, digits, ``_``, ``-``, ``.``.
+    path : path or None, default None
+        The SQLite file; ``None``: beside the notebook, else ``codemode.sqlite3`` in the working directory.
+    max_executions : int, default 50
+        How many finished executions are kept; older ones are deleted when a new one begins.
+    transform_result : callable or None
+        Reshapes the result of a completed execution for the caller; the store keeps the raw value.
+    timeout : float, default 30.0
+        Running time in seconds that each pass of a program may use; waiting for tools does not count.
+    tool_timeout : float, default 60.0
+        Seconds that one tool call may take, unless the tool has a limit of its own.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_name``, ``reserved_name``, ``duplicate_name``. The store is opened by the first operation, which may
+        raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or ``store_unavailable``.
+    """
+
+    def __init__(
+        self,
+        connectors: Iterable[ConnectorLike] = (),
+        *,
+        executor: Executor | None = None,
+        name: str = "default",
+        path: str | Path | None = None,
+        max_executions: int = 50,
+        transform_result: Callable[[Any], Any] | None = None,
+        timeout: float = 30.0,
+        tool_timeout: float = 60.0,
+    ) -> None:
+        check_runtime_name(name)
+        self.name = name
+        self.timeout = timeout
+        self.tool_timeout = tool_timeout
+        self.max_executions = max_executions
+        self._capabilities = Capabilities(connectors, built_in_tools(self.search, self.describe, self._snippet_source))
+        self._executor = executor
+        self._path = None if path is None else Path(path)
+        self._transform_result = transform_result
+        self._owner = new_owner()
+        self._opened: Store | None = None
+        self._driven: dict[str, tuple[ExecutionDriver, asyncio.Task[None]]] = {}
+        self._watchers = Watchers()
+
+    def __repr__(self) -> str:
+        return f"Runtime(name={self.name!r}, connectors={list(self._capabilities.names)!r})"
+
+    @property
+    def connectors(self) -> tuple[ConnectorLike, ...]:
+        """The connectors, in the order given."""
+        return self._capabilities.connectors
+
+    @property
+    def path(self) -> Path:
+        """The file of the store, also before it is made."""
+        if self._path is None:
+            self._path = current_environment().database_path()
+        return self._path
+
+    async def execute(
+        self,
+        code: str,
+        *,
+        language: str = "javascript",
+        timeout: float | None = None,  # noqa: ASYNC109  a limit on the program, not on this coroutine
+        on_start: Callable[[str], None] | None = None,
+    ) -> Outcome:
+        """Run a program until it completes, fails, or waits for a person.
+
+        Parameters
+        ----------
+        code : str
+            The program as a model or a person wrote it.
+        language : str, default "javascript"
+            The language of ``code``.
+        timeout : float or None
+            Running time in seconds; ``None``: the runtime's.
+        on_start : callable or None
+            Called with the execution's id once it is recorded, before anything runs.
+
+        Returns
+        -------
+        Outcome
+            Failures are returned, not raised; ``execution_id`` is empty when nothing was recorded. Cancelling the
+            task that awaits this ends the run, recorded with the error code ``stopped``.
+        """
+        try:
+            row = self._begin(code, language, self.timeout if timeout is None else timeout)
+        except CodemodeError as refusal:
+            return Outcome("error", "", error=failures.detail_of(refusal))
+        if on_start is not None:
+            on_start(row.id)
+        if row.status == "error":
+            return await self._outcome(row.id)
+        return await self._drive(row)
+
+    async def approve(
+        self, execution_id: str, seq: int | Sequence[int] | None = None, *, digest: str | None = None
+    ) -> Outcome:
+        """Approve waiting calls and go on with the program.
+
+        Parameters
+        ----------
+        seq : int, sequence of int or None
+            Which of the waiting calls; ``None``: all that wait now.
+        digest : str or None
+            ``PendingCall.digest`` of the call that was shown, or ``combined_digest`` of several; the decision is
+            refused when anything else waits under these numbers.
+
+        Returns
+        -------
+        Outcome
+            Also for refusals (``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``):
+            nothing changed then.
+        """
+        try:
+            row = approvals.approve(self._store, self._capabilities, self._owner, execution_id, seq, digest)
+        except CodemodeError as refusal:
+            return Outcome("error", execution_id, error=failures.detail_of(refusal))
+        self._changed(execution_id)
+        return await self._drive(row)
+
+    async def reject(
+        self,
+        execution_id: str,
+        seq: int | Sequence[int] | None = None,
+        *,
+        digest: str | None = None,
+        reason: str | None = None,
+    ) -> bool:
+        """Reject waiting calls, which ends the execution.
+
+        Tell whether there was something to reject. Nothing is undone.
+        """
+        if not approvals.reject(self._store, execution_id, seq, digest, reason):
+            return False
+        self._changed(execution_id)
+        await dispose(self._capabilities, execution_id, "rejected")
+        return True
+
+    async def rollback(self, execution_id: str) -> RollbackReport:
+        """Undo the applied calls of an execution that can be undone, newest first.
+
+        Raises
+        ------
+        CodemodeError
+            ``still_running``
+        """
+        await self._capabilities.load()
+        report = await roll_back(self._store, self._capabilities, execution_id, lambda: self._changed(execution_id))
+        self._changed(execution_id)
+        if report.reverted:
+            await dispose(self._capabilities, execution_id, "rolled_back")
+        return report
+
+    async def stop(self, execution_id: str) -> bool:
+        """End an execution that is running in this process; tell whether it was."""
+        driven = self._driven.get(execution_id)
+        if driven is None:
+            return False
+        driven[1].cancel()
+        await asyncio.wait({driven[1]}, timeout=_STOP_SECONDS)
+        return True
+
+    async def wait(self, execution_id: str) -> Outcome:
+        """Wait until an execution is neither running nor paused, whoever drives it, and return its outcome.
+
+        Raises
+        ------
+        CodemodeError
+            ``unknown_execution``
+        """
+        while True:
+            row = self._row(execution_id)
+            if row.status not in ("running", "paused"):
+                return await self._outcome(execution_id)
+            # Changes by this runtime wake us at once; those of another process are looked for.
+            await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
+
+    async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
+        """Return the calls that wait for a person, of one execution or of all, newest execution first."""
+        await self._load_if_possible()
+        store = self._store
+        if execution_id is None:
+            ids = [row.id for row in store.executions.with_status("paused")]
+        else:
+            row = store.executions.get(execution_id)
+            ids = [execution_id] if row is not None and row.status == "paused" else []
+        return [outcome.pending_call(id_, call, self._capabilities) for id_ in ids for call in store.calls.waiting(id_)]
+
+    async def execution(self, execution_id: str) -> ExecutionRecord:
+        """Return one execution with its log.
+
+        Raises
+        ------
+        CodemodeError
+            ``unknown_execution``
+        """
+        row = self._row(execution_id)
+        driven = self._driven.get(execution_id)
+        logs = driven[0].console if driven is not None else None
+        return outcome.execution_record(row, self._store.calls.of(execution_id), logs)
+
+    async def executions(self, limit: int | None = None, *, with_calls: bool = False) -> list[ExecutionRecord]:
+        """Return executions, newest first; their logs are left out unless asked for (``execution`` has one)."""
+        store = self._store
+        return [
+            outcome.execution_record(row, store.calls.of(row.id) if with_calls else ())
+            for row in store.executions.newest(limit)
+        ]
+
+    async def save_snippet(self, name: str, *, execution_id: str, description: str = "") -> Snippet:
+        """Save the program of an execution under a name, in place of an older one of that name.
+
+        Raises
+        ------
+        CodemodeError
+            ``invalid_name``, ``unknown_execution``
+        """
+        return snippet_library.save(self._store, name, execution_id, description)
+
+    async def snippets(self) -> list[Snippet]:
+        """Return the saved programs by name."""
+        return snippet_library.all_snippets(self._store)
+
+    async def delete_snippet(self, name: str) -> bool:
+        """Delete a saved program; tell whether it existed."""
+        return snippet_library.delete(self._store, name)
+
+    async def search(self, query: str) -> dict[str, Any]:
+        """Return methods and snippets that match words: ``{"results", "total", "truncated"}``."""
+        await self._capabilities.load()
+        return discovery.search(self._store, self._capabilities, query)
+
+    async def describe(self, target: str) -> dict[str, Any]:
+        """Describe a connector, a method or a snippet: ``{"path", "kind", "description", "types"}``."""
+        await self._capabilities.load()
+        return discovery.describe(self._store, self._capabilities, target)
+
+    async def delete_execution(self, execution_id: str) -> bool:
+        """Delete an execution and its log; tell whether it existed. One that is running here is stopped first."""
+        await self.stop(execution_id)
+        status = retention.delete(self._store, execution_id)
+        if status in ("paused", "running"):
+            await dispose(self._capabilities, execution_id, "rejected")
+        self._changed(execution_id)
+        return status is not None
+
+    async def prune_executions(self, keep: int) -> int:
+        """Delete finished executions but the newest ``keep``; return how many were deleted."""
+        return retention.prune(self._store, keep)
+
+    async def expire_paused(self, max_age: float = retention.EXPIRE_SECONDS) -> list[str]:
+        """End paused executions, and running ones whose kernel is gone, that have not changed for ``max_age`` seconds.
+
+        Return their ids.
+        """
+        ended = retention.expire(self._store, max_age)
+        for execution_id, status in ended:
+            self._changed(execution_id)
+            await dispose(self._capabilities, execution_id, status)
+        return [execution_id for execution_id, _ in ended]
+
+    def subscribe(self, callback: Callable[[str], None]) -> Callable[[], None]:
+        """Call ``callback(execution_id)`` on the event loop whenever that execution's status, calls or console change.
+
+        Changes of one tick are told once. Returns a function that ends the subscription.
+        """
+        return self._watchers.subscribe(callback)
+
+    async def close(self) -> None:
+        """Stop what is running here and close the file. A second call does nothing."""
+        for execution_id in list(self._driven):
+            await self.stop(execution_id)
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @property
+    def _store(self) -> Store:
+        if self._opened is None:
+            self._opened = Store(self.path, self.name)
+        return self._opened
+
+    def _begin(self, code: str, language: str, timeout: float) -> ExecutionRow:
+        """Record a new execution, as running, or as failed when the program does not parse."""
+        row = self._new_row(code, language, timeout)
+        try:
+            program = prepare_program(code)
+        except CodemodeError as fault:
+            row.status, row.error = "error", failures.to_json(failures.detail_of(fault))
+        else:
+            row.source, row.line_offset = program.source, program.line_offset
+            row.owner, row.heartbeat = self._owner, row.created_at
+        store = self._store
+        with store.transaction() as connection:
+            store.executions.prune(connection, self.max_executions)
+            store.executions.insert(connection, row)
+        self._changed(row.id)
+        return row
+
+    def _new_row(self, code: str, language: str, timeout: float) -> ExecutionRow:
+        if not isinstance(code, str):
+            raise CodemodeError("invalid_code", f"A program is a text, not {type(code).__name__}.")
+        if len(code) > MAX_CODE:
+            raise CodemodeError(
+                "too_large",
+                f"The program is too large to record durably: {len(code):,} characters, the limit is {MAX_CODE:,}.",
+                hint="Pass data through a tool, not in the program's text.",
+            )
+        if language not in LANGUAGES:
+            raise CodemodeError(
+                "unknown_language",
+                f"Programs in {language!r} cannot be run.",
+                hint=f"Use one of: {', '.join(LANGUAGES)}.",
+            )
+        now = time.time()
+        return ExecutionRow(
+            id=f"exec_{int(now * 1000):015d}_{uuid.uuid4()}",
+            code=code,
+            source="",
+            line_offset=0,
+            language=language,
+            status="running",
+            connectors=self._capabilities.names,
+            clock=float(int(now * 1000)),
+            seed=secrets.token_hex(16),
+            timeout=timeout,
+            created_at=now,
+            updated_at=now,
+        )
+
+    async def _drive(self, row: ExecutionRow) -> Outcome:
+        try:
+            driver = ExecutionDriver(self._surroundings(), row)
+        except CodemodeError as failure:
+            return Outcome("error", row.id, error=failures.detail_of(failure))
+        task = asyncio.create_task(driver.drive(), name=f"execution {row.id}")
+        self._driven[row.id] = (driver, task)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait({task}, timeout=_STOP_SECONDS)
+            raise
+        finally:
+            self._driven.pop(row.id, None)
+            self._changed(row.id)
+        fault = driver.never_started if task.cancelled() else task.exception() or driver.never_started
+        if fault is not None:
+            return Outcome("error", row.id, error=failures.detail_of(fault))
+        return await self._outcome(row.id, driver.result)
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            self._store, self._capabilities, self._current_executor, self._owner, self.tool_timeout, self._changed
+        )
+
+    async def _current_executor(self) -> Executor:
+        return self._executor if self._executor is not None else await current_environment().executor()
+
+    async def _outcome(self, execution_id: str, result: str | None = None) -> Outcome:
+        """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
+        row = self._row(execution_id)
+        record = outcome.execution_record(row, calls := self._store.calls.of(execution_id))
+        logs = tuple(str(line) for line in record.logs)
+        if row.status == "completed":
+            value = outcome.readable_value(result or row.result)
+            return Outcome(
+                "completed", execution_id, result=await self._transformed(value), logs=logs, calls=record.calls
+            )
+        if row.status == "paused":
+            waiting = tuple(
+                outcome.pending_call(execution_id, call, self._capabilities)
+                for call in calls
+                if call.state in ("pending", "in_doubt")
+            )
+            return Outcome("paused", execution_id, pending=waiting, logs=logs, calls=record.calls)
+        error = record.error or failures.detail_of(
+            CodemodeError(row.status, f"Execution {execution_id} is {row.status.replace('_', ' ')}.")
+        )
+        return Outcome("error", execution_id, error=error, logs=logs, calls=record.calls)
+
+    async def _transformed(self, value: Any) -> Any:
+        if self._transform_result is None:
+            return value
+        try:
+            changed = self._transform_result(value)
+            return await changed if inspect.isawaitable(changed) else changed
+        except Exception as error:  # noqa: BLE001  the user's own function
+            warnings.warn(f"transform_result failed ({error!r}); the raw result is returned.", stacklevel=2)
+            return value
+
+    async def _snippet_source(self, name: str) -> dict[str, object]:
+        return snippet_library.source_of(self._store, self._capabilities, name)
+
+    async def _load_if_possible(self) -> None:
+        try:
+            await self._capabilities.load()
+        except CodemodeError:
+            _log.exception("Descriptions of tools are missing.")
+
+    def _row(self, execution_id: str) -> ExecutionRow:
+        row = self._store.executions.get(execution_id)
+        if row is None:
+            raise CodemodeError("unknown_execution", f'There is no execution "{execution_id}".')
+        return row
+
+    def _changed(self, execution_id: str) -> None:
+        self._watchers.tell(execution_id)

@@ -1,0 +1,99 @@
+"""The tables of calls and events: the log of each execution.
+
+Owns: reading a log in order and changing a call only where its state still is what the caller saw.
+Never does: open transactions or decide what a call may do.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from codemode_jupyter.runtime.records import CallState
+from codemode_jupyter.runtime.store.database import Database
+from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.sandbox.protocol import Event
+
+_COLUMNS = (
+    "seq, connector, method, arguments, state, requires_approval, ephemeral, can_revert, digest, bound, outcome, code, "
+    "token, late, started_at, ended_at, decided_at"
+)
+_FLAGS = ("requires_approval", "ephemeral", "can_revert", "late")
+
+
+class CallTable:
+    """Calls and events of all executions in one store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def insert(self, connection: sqlite3.Connection, execution_id: str, rows: Iterable[CallRow]) -> None:
+        """Add calls to the end of a log."""
+        names = _COLUMNS.split(", ")
+        marks = ", ".join("?" * (len(names) + 1))
+        connection.executemany(
+            f"INSERT INTO call (execution, {_COLUMNS}) VALUES ({marks})",  # noqa: S608  constant names
+            ([execution_id, *(getattr(row, name) for name in names)] for row in rows),
+        )
+
+    def update(
+        self,
+        connection: sqlite3.Connection,
+        execution_id: str,
+        seq: int,
+        expected: Sequence[CallState],
+        **changes: Any,
+    ) -> bool:
+        """Change columns of one call if its state is still one of ``expected``; tell whether it was."""
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        marks = ", ".join("?" * len(expected))
+        cursor = connection.execute(
+            f"UPDATE call SET {assignments} WHERE execution = ? AND seq = ? AND state IN ({marks})",  # noqa: S608  our own column names
+            (*changes.values(), execution_id, seq, *expected),
+        )
+        return cursor.rowcount == 1
+
+    def update_all(
+        self,
+        connection: sqlite3.Connection,
+        execution_id: str,
+        expected: Sequence[CallState],
+        **changes: Any,
+    ) -> int:
+        """Change columns of every call of an execution whose state is one of ``expected``; return how many."""
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        marks = ", ".join("?" * len(expected))
+        cursor = connection.execute(
+            f"UPDATE call SET {assignments} WHERE execution = ? AND state IN ({marks})",  # noqa: S608  our own column names
+            (*changes.values(), execution_id, *expected),
+        )
+        return cursor.rowcount
+
+    def of(self, execution_id: str) -> list[CallRow]:
+        """Return the log of one execution in order."""
+        return self._select("WHERE execution = ? ORDER BY seq", (execution_id,))
+
+    def waiting(self, execution_id: str) -> list[CallRow]:
+        """Return the calls of one execution that wait for a person, in order."""
+        return self._select("WHERE execution = ? AND state = 'pending' ORDER BY seq", (execution_id,))
+
+    def events(self, execution_id: str) -> list[Event]:
+        """Return what happened to the program, in order."""
+        rows = self._database.rows(
+            "SELECT kind, id, clock FROM event WHERE execution = ? ORDER BY position", (execution_id,)
+        )
+        return [(row["kind"], row["id"], row["clock"]) for row in rows]
+
+    def append_events(
+        self, connection: sqlite3.Connection, execution_id: str, position: int, events: Sequence[Event]
+    ) -> None:
+        """Add events; ``position`` is how many there are already."""
+        connection.executemany(
+            "INSERT INTO event (execution, position, kind, id, clock) VALUES (?, ?, ?, ?, ?)",
+            ((execution_id, position + index, *event) for index, event in enumerate(events)),
+        )
+
+    def _select(self, where: str, parameters: Sequence[Any]) -> list[CallRow]:
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM call {where}", parameters)  # noqa: S608  constant texts
+        return [CallRow(**{**dict(row), **{flag: bool(row[flag]) for flag in _FLAGS}}) for row in rows]

@@ -1,0 +1,194 @@
+"""One connection to one SQLite file: opening, migrating, transactions.
+
+Owns: the connection, its pragmas and the rule that every change is one explicit transaction. Never does: know what the
+tables mean.
+
+Durability: a commit that precedes a side effect is ``synchronous=FULL`` (it survives a power cut). Others are
+``NORMAL`` in WAL mode: they survive a killed process, and a later FULL commit makes them safe as well. Without WAL
+everything is FULL.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from codemode_jupyter.runtime.store import faults
+from codemode_jupyter.runtime.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+BUSY_SECONDS = 2.0
+"""How long a transaction waits for another program's before it is refused as ``store_locked``."""
+
+_NETWORK_FILE_SYSTEMS = {
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "ceph",
+    "afs",
+    "glusterfs",
+}
+_NETWORK_PREFIXES = ("fuse.sshfs", "fuse.glusterfs", "fuse.s3fs", "fuse.rclone", "fuse.gcsfuse", "fuse.ceph")
+
+
+class Database:
+    """An open store file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made with mode 0600 when it is not there.
+
+    Raises
+    ------
+    CodemodeError
+        ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_unavailable``: the file is left as it was.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._create()
+        # A person who took away every write bit means it, whoever runs the kernel.
+        self.read_only = not (os.access(path, os.W_OK) and path.stat().st_mode & 0o222)
+        with faults.named_faults(path):
+            self._connection = self._connect()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    @contextmanager
+    def transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
+        """Change the store: all of the block or nothing of it.
+
+        Parameters
+        ----------
+        durable : bool
+            The commit must survive a power cut, since a side effect follows.
+
+        Raises
+        ------
+        CodemodeError
+            ``store_locked`` after a bounded wait, ``store_read_only``, ``store_full``: nothing of the block is kept.
+        """
+        if self.read_only:
+            raise faults.read_only(self.path)
+        with self._lock, faults.named_faults(self.path):
+            self._set_synchronous(full=durable or not self.wal)
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def rows(self, statement: str, parameters: Iterable[Any] = ()) -> list[sqlite3.Row]:
+        """Return all rows of a query."""
+        with self._lock, faults.named_faults(self.path):
+            return self._connection.execute(statement, tuple(parameters)).fetchall()
+
+    def row(self, statement: str, parameters: Iterable[Any] = ()) -> sqlite3.Row | None:
+        """Return the first row of a query, or ``None``."""
+        found = self.rows(statement, parameters)
+        return found[0] if found else None
+
+    def close(self) -> None:
+        """Close the connection; a second call does nothing."""
+        with self._lock:
+            self._connection.close()
+
+    def _create(self) -> None:
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, stat.S_IRUSR | stat.S_IWUSR))
+        except FileExistsError:
+            if not self.path.is_file():
+                raise faults.unavailable(self.path) from None
+        except OSError as error:
+            raise faults.unavailable(self.path) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        mode = "ro" if self.read_only else "rw"
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode={mode}",
+            uri=True,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        connection.row_factory = sqlite3.Row
+        return connection
+
+    def _prepare(self) -> None:
+        self._synchronous_full: bool | None = None
+        self.wal = False
+        version = self._check_identity()
+        if self.read_only:
+            return
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        if not on_network_file_system(self.path):
+            self.wal = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
+        if version < SCHEMA_VERSION:
+            self._migrate()
+
+    def _check_identity(self) -> int:
+        """Return the schema's number, or refuse the file before anything in it is touched."""
+        application = self._connection.execute("PRAGMA application_id").fetchone()[0]
+        version: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if application != APPLICATION_ID and (application or tables):
+            raise faults.not_a_store(self.path)
+        if version > SCHEMA_VERSION:
+            raise faults.newer_schema(self.path, version, SCHEMA_VERSION)
+        return version
+
+    def _migrate(self) -> None:
+        with self.transaction(durable=True) as connection:
+            # Another process may have migrated while this one waited for the lock.
+            version = self._check_identity()
+            for statements in MIGRATIONS[version:]:
+                for statement in statements:
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _set_synchronous(self, *, full: bool) -> None:
+        if full != self._synchronous_full:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if full else 'NORMAL'}")
+            self._synchronous_full = full
+
+
+def on_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> bool:
+    """Tell whether ``path`` lies on a file system where SQLite's WAL does not work (its shared memory is local to one machine).
+
+    Only Linux says; elsewhere the answer is no, and SQLite's own refusal of WAL is respected.
+    """
+    try:
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+        place = str(path.resolve())
+    except OSError:
+        return False
+    best, kind = "", ""
+    for line in lines:
+        fields = line.split()
+        if len(fields) < 3:  # noqa: PLR2004  device, mount point, type
+            continue
+        point = fields[1].encode().decode("unicode_escape", errors="replace")
+        inside = place == point or place.startswith(point.rstrip("/") + "/")
+        if inside and len(point) >= len(best):
+            best, kind = point, fields[2]
+    return kind in _NETWORK_FILE_SYSTEMS or kind.startswith(_NETWORK_PREFIXES)

@@ -1,0 +1,89 @@
+"""The rows of the store as Python objects.
+
+Owns: one class per table, values still as tagged texts. Never does: decode values or decide anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codemode_jupyter.runtime.records import CallState, ExecutionStatus
+
+
+@dataclass(slots=True)
+class ExecutionRow:
+    """One execution.
+
+    ``error`` and ``logs`` are JSON texts, ``result`` is a tagged text; times are seconds, ``clock`` milliseconds.
+    """
+
+    id: str
+    code: str
+    source: str
+    line_offset: int
+    language: str
+    status: ExecutionStatus
+    connectors: tuple[str, ...]
+    clock: float
+    seed: str
+    timeout: float
+    created_at: float
+    updated_at: float
+    passes: int = 0
+    result: str | None = None
+    result_note: str | None = None
+    error: str | None = None
+    logs: str | None = None
+    running_time: float = 0.0
+    owner: str | None = None
+    heartbeat: float | None = None
+
+
+@dataclass(slots=True)
+class CallRow:
+    """One call of a log.
+
+    ``arguments`` is what the program sent, compared on replay; ``bound`` is the arguments object made of it
+    (``None``: the same text). ``outcome`` is the value of an applied call, the error of a failed one; ``code`` the
+    machine-readable code of that error.
+    """
+
+    seq: int
+    connector: str
+    method: str
+    arguments: str
+    state: CallState
+    requires_approval: bool = False
+    ephemeral: bool = False
+    can_revert: bool = False
+    digest: str = ""
+    bound: str | None = None
+    outcome: str | None = None
+    code: str | None = None
+    token: str | None = None
+    late: bool = False
+    started_at: float | None = None
+    ended_at: float | None = None
+    decided_at: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Return ``connector.method``."""
+        return f"{self.connector}.{self.method}"
+
+    @property
+    def shown_arguments(self) -> str:
+        """Return the arguments object that a person is shown and the tool is run with, as tagged text."""
+        return self.arguments if self.bound is None else self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetRow:
+    """One saved program."""
+
+    name: str
+    description: str
+    code: str
+    language: str
+    connectors: tuple[str, ...]
+    saved_at: float

@@ -1,0 +1,92 @@
+"""The schema of the store, as numbered migrations.
+
+Owns: every statement that ever shaped the file. A released migration is never changed; a new one is added at the end.
+Never does: open the file.
+"""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x434D4A59
+"""``PRAGMA application_id`` of a store: the letters "CMJY". Tells a store from any other SQLite file."""
+
+_FIRST = (
+    """
+    CREATE TABLE execution (
+        id TEXT PRIMARY KEY,
+        runtime TEXT NOT NULL,
+        code TEXT NOT NULL,
+        source TEXT NOT NULL,
+        line_offset INTEGER NOT NULL,
+        language TEXT NOT NULL,
+        status TEXT NOT NULL,
+        connectors TEXT NOT NULL,
+        clock REAL NOT NULL,
+        seed TEXT NOT NULL,
+        timeout REAL NOT NULL,
+        passes INTEGER NOT NULL DEFAULT 0,
+        result TEXT,
+        result_note TEXT,
+        error TEXT,
+        logs TEXT,
+        running_time REAL NOT NULL DEFAULT 0,
+        created_at REAL NOT NULL,
+        updated_at REAL NOT NULL,
+        owner TEXT,
+        heartbeat REAL
+    )
+    """,
+    "CREATE INDEX execution_by_status ON execution (runtime, status, id)",
+    "CREATE INDEX execution_by_id ON execution (runtime, id)",
+    """
+    CREATE TABLE call (
+        execution TEXT NOT NULL REFERENCES execution (id) ON DELETE CASCADE,
+        seq INTEGER NOT NULL,
+        connector TEXT NOT NULL,
+        method TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        bound TEXT,
+        state TEXT NOT NULL,
+        requires_approval INTEGER NOT NULL,
+        ephemeral INTEGER NOT NULL,
+        can_revert INTEGER NOT NULL,
+        digest TEXT NOT NULL,
+        outcome TEXT,
+        code TEXT,
+        token TEXT,
+        late INTEGER NOT NULL DEFAULT 0,
+        started_at REAL,
+        ended_at REAL,
+        decided_at REAL,
+        UNIQUE (execution, seq)
+    )
+    """,
+    "CREATE INDEX call_waiting ON call (execution) WHERE state = 'pending'",
+    """
+    CREATE TABLE event (
+        execution TEXT NOT NULL REFERENCES execution (id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        id INTEGER NOT NULL,
+        clock REAL NOT NULL,
+        PRIMARY KEY (execution, position)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE snippet (
+        runtime TEXT NOT NULL,
+        name TEXT NOT NULL,
+        description TEXT NOT NULL,
+        code TEXT NOT NULL,
+        language TEXT NOT NULL,
+        connectors TEXT NOT NULL,
+        saved_at REAL NOT NULL,
+        PRIMARY KEY (runtime, name)
+    )
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+"""``MIGRATIONS[n]`` brings a store from schema ``n`` to schema ``n + 1``."""
+
+SCHEMA_VERSION = len(MIGRATIONS)
+"""The schema this code reads and writes, kept in ``PRAGMA user_version``."""

@@ -1,0 +1,94 @@
+"""One run of one tool, from arguments to a recorded outcome.
+
+Owns: the limit in time, and turning whatever happens into an outcome. Never does: write to the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from codemode_jupyter.connectors.tool import Tool, ToolContext
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime import values
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What a call came to: the tagged text of its value or error, and for an error its code."""
+
+    state: Literal["applied", "failed"]
+    text: str
+    code: str | None = None
+
+
+async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: ToolContext, limit: float) -> CallOutcome:
+    """Run a tool and return its outcome; never raises but ``CancelledError``.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds after which the tool is cancelled, unless the tool has a limit of its own.
+    """
+    seconds = limit if tool.timeout is None else tool.timeout
+    clock = asyncio.timeout(seconds)
+    try:
+        async with clock:
+            value = await tool.call(tool.validate(arguments), context)
+    except TimeoutError as error:
+        return failed(_tool_timeout(name, seconds) if clock.expired() else error)
+    except Exception as error:  # noqa: BLE001  whatever a tool raises is its result
+        return failed(error)
+    return _encoded(name, value, stored=tool.replay == "record")
+
+
+RAN_ANYWAY = ("tool_timeout", "stopped", "result_too_large", "result_not_storable")
+"""Codes of failed calls that may have had their effect nevertheless."""
+
+
+def failed(error: BaseException) -> CallOutcome:
+    """Return the outcome of a call that raised ``error``."""
+    return CallOutcome("failed", values.encode_error(error), error.code if isinstance(error, CodemodeError) else None)
+
+
+def stopped(name: str) -> CallOutcome:
+    """Return the outcome of a call that was cancelled because its execution ended."""
+    return failed(
+        CodemodeError(
+            "stopped",
+            f"{name} was cancelled because the run was stopped.",
+            hint="What it had done by then is not known.",
+        )
+    )
+
+
+def _encoded(name: str, value: object, *, stored: bool) -> CallOutcome:
+    try:
+        return CallOutcome("applied", values.encode(value, limit=values.MAX_BYTES if stored else None))
+    except CodemodeError as refusal:
+        large = refusal.code == "too_large"
+        what = "is too large to record durably" if large else "could not be recorded durably (not serializable)"
+        return failed(
+            CodemodeError(
+                "result_too_large" if large else "result_not_storable",
+                f"{name} ran, but its result {what}: {refusal.message}",
+                hint=refusal.hint,
+                data=refusal.data,
+            )
+        )
+    except Exception as error:  # noqa: BLE001  a property of the value may raise anything
+        return failed(
+            CodemodeError(
+                "result_not_storable",
+                f"{name} ran, but its result could not be recorded durably: {type(error).__name__}: {error}",
+            )
+        )
+
+
+def _tool_timeout(name: str, seconds: float) -> CodemodeError:
+    return CodemodeError(
+        "tool_timeout",
+        f"{name} took longer than {seconds:g} s and was cancelled.",
+        hint="Whether it had an effect is not known. Give the tool a longer `timeout`, or make it do less.",
+    )
