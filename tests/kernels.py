@@ -47,7 +47,7 @@ def main():
     made = _run([sys.executable, "-m", "venv", VENV])
     pip = [_python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if not made or not _run([*pip, *REQUIREMENTS]):
-        print("codemode-jupyter: ipykernel 6 could not be installed (the lines above say why).", file=sys.stderr)
+        _say("ipykernel 6 could not be installed (the lines above say why)")
         return 1
     _stamp().touch()
     return 0
@@ -74,12 +74,12 @@ def _run(command):
         check=False,
     )
     if done.returncode != 0:
-        print(done.stdout, file=sys.stderr)
+        _say(f"this failed: {' '.join(command)}\n{done.stdout}")
     return done.returncode == 0
 
 
 def _say(text):
-    print(f"codemode-jupyter: {text}", flush=True)
+    print(f"codemode-jupyter: {text}", flush=True)  # noqa: T201  the output of a command
 
 
 if __name__ == "__main__":

@@ -9,21 +9,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import keyword
-import shlex
 from argparse import Namespace
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card import RunView
 from codemode_jupyter.notebook.failures import returned_or_raised
 from codemode_jupyter.notebook.ids import short_id
+from codemode_jupyter.notebook.options import OptionParser
 from codemode_jupyter.notebook.runtimes import find_runtime
-from codemode_jupyter.notebook.stop import Stopped, until_done
-from codemode_jupyter.runtime import Runtime
+from codemode_jupyter.notebook.stop import CLEAN_UP, Stopped, until_done
 from codemode_jupyter.runtime.records import Outcome
+from codemode_jupyter.runtime.runtime import Runtime
 
 LANGUAGES = {"js": "javascript", "javascript": "javascript", "ts": "javascript", "typescript": "javascript"}
 """TypeScript is JavaScript whose types are erased."""
@@ -39,15 +38,12 @@ def parse_options(line: str) -> Namespace:
     CodemodeError
         ``language_not_available``: a language that is not there yet.
     """
-    parser = MagicArgumentParser("%%codemode", allow_abbrev=False)
+    parser = OptionParser("%%codemode")
     parser.add_argument("-r", "--runtime")
     parser.add_argument("-l", "--language", default="js")
     parser.add_argument("-o", "--output")
     parser.add_argument("--wait", action="store_true")
-    try:
-        options = parser.parse_args(shlex.split(line))
-    except ValueError as error:
-        raise UsageError(f"the options of %%codemode cannot be read: {error}") from None
+    options = parser.parse_line(line)
     if options.output is not None and (not options.output.isidentifier() or keyword.iskeyword(options.output)):
         raise UsageError(f"-o {options.output}: that is not a name for a variable")
     language = options.language.lower()
@@ -61,6 +57,16 @@ def parse_options(line: str) -> Namespace:
         raise UsageError(f"-l {options.language}: there is no such language; js is available")
     options.language = LANGUAGES[language]
     return options
+
+
+def _said(stop: Stopped, execution_ids: list[str]) -> Stopped:
+    """Return ``stop`` with its sentence, if it has none yet."""
+    if str(stop):
+        return stop
+    which = f"run {short_id(execution_ids[0])}" if execution_ids else "the run"
+    if stop.has_ended:
+        return Stopped(f"{which} was ended.")
+    return Stopped(f"{which} is ending; a tool that was under way may still finish.", has_ended=False)
 
 
 class ProgramCells:
@@ -100,11 +106,12 @@ class ProgramCells:
 
         try:
             outcome = await until_done(runtime.execute(program, language=options.language, on_start=begin))
-        except Stopped:
-            which = f"run {short_id(execution_ids[0])}" if execution_ids else "the run"
-            raise Stopped(f"{which} was ended, and nothing of it goes on.") from None
-        if outcome.status == "paused" and options.wait:
-            outcome = await self._wait(runtime, outcome.execution_id)
+            if outcome.status == "paused" and options.wait:
+                outcome = await self._wait(runtime, outcome.execution_id)
+        except Stopped as stop:
+            raise _said(stop, execution_ids) from None
+        finally:
+            await view.settle()
         if options.output:
             if outcome.status == "completed":
                 self._namespace[options.output] = outcome.result
@@ -122,12 +129,14 @@ class ProgramCells:
         try:
             return await until_done(runtime.wait(execution_id))
         except Stopped:
-            if await runtime.stop(execution_id):
-                raise Stopped(f"run {short_id(execution_id)} was ended, and nothing of it goes on.") from None
-            raise Stopped(
-                f"no longer waiting; run {short_id(execution_id)} stays paused. Decide in its card, "
-                f"or with `%codemode approve {short_id(execution_id)}`."
-            ) from None
+            if (await runtime.execution(execution_id)).status != "running":
+                raise Stopped(
+                    f"no longer waiting; run {short_id(execution_id)} stays paused. Decide in its card, "
+                    f"or with `%codemode approve {short_id(execution_id)}`."
+                ) from None
+            stopping = asyncio.ensure_future(runtime.stop(execution_id))
+            ended, _ = await asyncio.wait({stopping}, timeout=CLEAN_UP)
+            raise Stopped(has_ended=bool(ended)) from None
 
     def _deliver_later(self, runtime: Runtime, execution_id: str, variable: str) -> None:
         async def deliver() -> None:

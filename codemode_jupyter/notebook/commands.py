@@ -6,7 +6,6 @@ itself; every one is a method of the runtime.
 
 from __future__ import annotations
 
-import shlex
 from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -14,17 +13,17 @@ from difflib import get_close_matches
 from typing import Any
 
 from IPython.core.error import UsageError
-from IPython.core.magic_arguments import MagicArgumentParser
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card import RunView, show_execution
 from codemode_jupyter.notebook.failures import returned_or_raised
 from codemode_jupyter.notebook.ids import find_execution, short_id
+from codemode_jupyter.notebook.options import OptionParser
 from codemode_jupyter.notebook.runtimes import find_runtime
 from codemode_jupyter.notebook.stop import until_done
 from codemode_jupyter.notebook.tables import as_json, local_time, one_line, table
-from codemode_jupyter.runtime import Runtime
 from codemode_jupyter.runtime.records import Outcome
+from codemode_jupyter.runtime.runtime import Runtime
 
 HISTORY_LENGTH = 20
 
@@ -73,15 +72,12 @@ async def run_command(namespace: dict[str, Any], line: str) -> Any:
 
 
 def _parse(line: str) -> Namespace:
-    parser = MagicArgumentParser("%codemode", allow_abbrev=False)
+    parser = OptionParser("%codemode")
     parser.add_argument("-r", "--runtime")
     parser.add_argument("-d", "--description", default="")
     parser.add_argument("command", nargs="?")
     parser.add_argument("arguments", nargs="*")
-    try:
-        return parser.parse_args(shlex.split(line))
-    except ValueError as error:
-        raise UsageError(f"the arguments of %codemode cannot be read: {error}") from None
+    return parser.parse_line(line)
 
 
 def _help() -> str:
@@ -165,7 +161,11 @@ async def _approve(runtime: Runtime, given: Namespace) -> Outcome:
     view = RunView(runtime)
     view.show()
     view.attach(execution_id)
-    return returned_or_raised(await until_done(runtime.approve(execution_id, seq)))
+    try:
+        outcome = await until_done(runtime.approve(execution_id, seq))
+    finally:
+        await view.settle()
+    return returned_or_raised(outcome)
 
 
 async def _reject(runtime: Runtime, given: Namespace) -> str:

@@ -15,6 +15,9 @@ from codemode_jupyter.notebook.magics import CodemodeMagics
 from codemode_jupyter.notebook.transform import MAGIC_NAME, AwaitedCell, AwaitedMagics
 from codemode_jupyter.runtime.environment import install_environment
 
+OUTCOME_TYPE = ("codemode_jupyter.runtime.records", "Outcome")
+"""Module and name, for a formatter that does not import it."""
+
 
 class Extension:
     """The extension in one shell."""
@@ -31,6 +34,7 @@ class Extension:
         magics = CodemodeMagics(shell)
         magics.register()
         self._undo += [magics.close, self._forget_magics]
+        self._show_outcomes()
         environment = NotebookEnvironment(shell)
         install_environment(environment)
         self._undo += [lambda: install_environment(None), environment.close]
@@ -49,6 +53,19 @@ class Extension:
     def _forget_magics(self) -> None:
         for kind in ("cell", "line"):
             self.shell.magics_manager.magics[kind].pop(MAGIC_NAME, None)
+
+    def _show_outcomes(self) -> None:
+        """Have outcomes shown as cards. The cards are imported when the first outcome is shown."""
+        formatter = self.shell.display_formatter.ipython_display_formatter
+
+        def first_outcome(outcome: Any) -> Any:
+            from codemode_jupyter.notebook.card import register_formatters  # noqa: PLC0415  imports widgets
+
+            register_formatters(self.shell)  # takes the place of this function
+            return formatter(outcome)
+
+        formatter.for_type_by_name(*OUTCOME_TYPE, first_outcome)
+        self._undo.append(lambda: formatter.pop(".".join(OUTCOME_TYPE), None))
 
     def _meet_kernel(self, environment: NotebookEnvironment) -> None:
         """Let comm messages through, and make the page ready once the current cell has ended."""

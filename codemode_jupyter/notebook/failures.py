@@ -20,7 +20,7 @@ class ProgramFailedError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         code = self.outcome.error.code if self.outcome.error else "error"
-        return [f"Program failed [{code}]: {self}"]
+        return [f"Failed [{code}]: {self}"]
 
 
 def returned_or_raised(outcome: Outcome) -> Outcome:
@@ -42,4 +42,5 @@ def _sentence(outcome: Outcome) -> str:
         return "no reason was given"
     first_line = next((line for line in error.message.splitlines() if line.strip()), error.name)
     place = f" (line {error.line}, column {error.column})" if error.line else ""
-    return f"{first_line}{place}"
+    hint = f" {error.hint}" if error.hint else ""
+    return f"{first_line}{place}{hint}"

@@ -89,13 +89,13 @@ class CodemodeMagics:
 
     def _awaited(self, work: Coroutine[Any, Any, Any]) -> Any:
         """Return ``work`` for the cell to await, or its result where no loop runs (``run_cell_magic`` in a script)."""
-        from IPython.core.async_helpers import get_asyncio_loop  # noqa: PLC0415  quick loading
         from IPython.core.error import UsageError  # noqa: PLC0415  quick loading
 
-        loop: asyncio.AbstractEventLoop = get_asyncio_loop()
-        if not loop.is_running():
-            return loop.run_until_complete(work)
-        if not self._shell.autoawait:
-            work.close()
-            raise UsageError("this magic is awaited, and automatic awaiting is off here: run `%autoawait on` first")
-        return work
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._shell.loop_runner(work)
+        if self._shell.autoawait:
+            return work
+        work.close()
+        raise UsageError("this magic is awaited, and automatic awaiting is off here: run `%autoawait on` first")

@@ -10,7 +10,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from codemode_jupyter.runtime import Runtime
+from codemode_jupyter.runtime.runtime import Runtime
 
 DEFAULT_VARIABLE = "runtime"
 

@@ -27,7 +27,14 @@ CLEAN_UP = 0.6
 
 
 class Stopped(KeyboardInterrupt):
-    """The person pressed Stop. Shown as one line: there is nothing to debug."""
+    """The person pressed Stop. Shown as one line: there is nothing to debug.
+
+    ``has_ended`` is False when something of the interrupted work was still under way when its time was over.
+    """
+
+    def __init__(self, message: str = "", *, has_ended: bool = True) -> None:
+        self.has_ended = has_ended
+        super().__init__(message)
 
     def _render_traceback_(self) -> list[str]:
         return [f"Stopped: {self}"]
@@ -47,13 +54,12 @@ async def until_done(work: Coroutine[Any, Any, T]) -> T:
             while not task.done():
                 await asyncio.wait({task}, timeout=TICK)
         except asyncio.CancelledError:
-            await _end(task)
-            raise Stopped from None
+            raise Stopped(has_ended=await _end(task)) from None
     return task.result()
 
 
-async def _end(task: asyncio.Future[Any]) -> None:
-    """Cancel ``task`` and wait for its end, but not for ever; another interrupt changes nothing."""
+async def _end(task: asyncio.Future[Any]) -> bool:
+    """Cancel ``task``, wait a while for its end, and tell whether it ended. Another interrupt changes nothing."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + CLEAN_UP
     task.cancel()
@@ -64,6 +70,7 @@ async def _end(task: asyncio.Future[Any]) -> None:
             continue
     if task.done() and not task.cancelled():
         task.exception()  # looked at, so that asyncio does not report it: the person asked for the end
+    return task.done()
 
 
 @contextmanager

@@ -76,14 +76,15 @@ def _calls(node: ast.AST) -> Iterator[ast.Call]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.ClassDef | ast.Lambda):
             continue
-        if isinstance(child, ast.Expr | ast.Assign) and _is_our_magic(child.value):
-            yield child.value
-        else:
-            yield from _calls(child)
+        match child:
+            case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call) if _is_our_magic(call):
+                yield call
+            case _:
+                yield from _calls(child)
 
 
-def _is_our_magic(node: ast.expr) -> bool:
-    match node:
+def _is_our_magic(call: ast.Call) -> bool:
+    match call:
         case ast.Call(
             func=ast.Attribute(value=ast.Call(func=ast.Name(id="get_ipython")), attr=runner),
             args=[ast.Constant(value=name), *_],
