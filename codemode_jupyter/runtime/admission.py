@@ -13,6 +13,7 @@ import logging
 import secrets
 from typing import Any
 
+from codemode_jupyter.connectors.arguments import bind_arguments
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
@@ -59,7 +60,7 @@ def readable(text: str) -> str:
 
 
 def _bind(row: CallRow, tool: Tool, sent: str) -> None:
-    arguments = bind(tool, row.name, values.decode_arguments(sent))
+    arguments = bind_arguments(tool, values.decode_arguments(sent), row.name)
     tool.validate(arguments)
     bound = values.encode(arguments)
     row.bound = None if bound == row.arguments else bound
@@ -68,28 +69,6 @@ def _bind(row: CallRow, tool: Tool, sent: str) -> None:
     row.requires_approval = _requires_approval(tool, row, arguments)
     if row.requires_approval:
         row.state = "pending"
-
-
-def bind(tool: Tool, name: str, positional: list[Any]) -> dict[str, Any]:
-    """Return the arguments object of a call: a single object is it; other values are bound to the parameters in order.
-
-    Raises
-    ------
-    CodemodeError
-        ``invalid_arguments``: more values than parameters.
-    """
-    if not positional:
-        return {}
-    if len(positional) == 1 and isinstance(positional[0], dict):
-        return positional[0]
-    if len(positional) > len(tool.parameters):
-        expected = f"takes ({', '.join(tool.parameters)})" if tool.parameters else "takes one object"
-        raise CodemodeError(
-            "invalid_arguments",
-            f"{name} was called with {len(positional)} positional argument{'s' * (len(positional) != 1)}; it {expected}.",
-            hint="Pass one object: `{ name: value, … }`.",
-        )
-    return dict(zip(tool.parameters, positional, strict=False))
 
 
 def _requires_approval(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> bool:

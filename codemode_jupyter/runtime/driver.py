@@ -138,8 +138,7 @@ class ExecutionDriver:
                 raise live.aborted.result()
             end = running.result()
             self._row.passes += 1
-            self._log.record_events(end.events)
-            live.console(end.console)
+            live.ended(end)
             if end.kind == "completed":
                 self._check_all_repeated(end, live)
             return end

@@ -20,6 +20,8 @@ from codemode_jupyter.sandbox.protocol import PassEnd
 MAX_TEXT = 100_000
 """Longest error message kept, in characters."""
 
+_DIVERGENCE = "Codemode replay divergence"
+
 _ENDS: dict[str, tuple[str, str, str | None]] = {
     "timeout": (
         "timeout",
@@ -40,7 +42,7 @@ _ENDS: dict[str, tuple[str, str, str | None]] = {
     "protocol": ("protocol", "The sandbox broke the protocol, so the run was ended.", None),
     "diverged": (
         "replay_divergence",
-        "Codemode replay divergence: the program did not repeat the recorded run.",
+        f"{_DIVERGENCE}: the program did not repeat the recorded run.",
         "Wrap what may change between passes in codemode.step(name, fn), or run the program anew.",
     ),
 }
@@ -66,9 +68,14 @@ def detail_of(error: BaseException) -> ErrorDetail:
 def ended_detail(end: PassEnd) -> ErrorDetail:
     """Return why a pass ended that the program did not end itself."""
     code, message, hint = _ENDS[end.kind]
-    return ErrorDetail(
-        code, f"{message} ({end.error})" if end.error and end.kind == "protocol" else end.error or message, hint=hint
-    )
+    if end.error is None:
+        return ErrorDetail(code, message, hint=hint)
+    if end.kind == "diverged":
+        told = _thrown(end.error)[1]
+        return ErrorDetail(code, told if told.startswith(_DIVERGENCE) else f"{_DIVERGENCE}: {told}", hint=hint)
+    if end.kind == "too_large":
+        return ErrorDetail(code, _thrown(end.error)[1], hint=hint)
+    return ErrorDetail(code, end.error, hint=hint)
 
 
 def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: Iterable[str]) -> ErrorDetail:
@@ -110,7 +117,7 @@ def _thrown(text: str | None) -> tuple[str, str, str | None]:
     try:
         value = values.decode(text)
     except CodemodeError:
-        return "Error", "The program threw something unreadable.", None
+        return "Error", text, None
     if _is_error(text) and isinstance(value, dict):
         name = value.get("name")
         name = name if isinstance(name, str) and name else "Error"

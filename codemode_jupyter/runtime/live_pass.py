@@ -16,7 +16,7 @@ from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.admission import admit, readable
 from codemode_jupyter.runtime.call_tasks import CallTasks, Ended
 from codemode_jupyter.runtime.capabilities import Capabilities
-from codemode_jupyter.runtime.decisions import check_new, check_recorded
+from codemode_jupyter.runtime.decisions import check_new, check_recorded, divergence
 from codemode_jupyter.runtime.log import ExecutionLog
 from codemode_jupyter.runtime.records import ConsoleRecord
 from codemode_jupyter.runtime.store.rows import CallRow
@@ -26,6 +26,8 @@ from codemode_jupyter.sandbox.protocol import (
     CallBatch,
     CallRequest,
     ConsoleLine,
+    Event,
+    PassEnd,
     PassLink,
     Reply,
     StepResult,
@@ -53,6 +55,8 @@ class LivePass:
         self._notify = notify
         self._link: PassLink | None = None
         self._asked: set[int] = set()
+        self._events_told = 0
+        self._recorded_events = len(log.events)
         self._over = False
         self.recorded = len(log.calls)
         self.aborted: asyncio.Future[CodemodeError] = asyncio.get_running_loop().create_future()
@@ -103,6 +107,11 @@ class LivePass:
         if not self.aborted.done():
             self.aborted.set_result(error)
 
+    def ended(self, end: PassEnd) -> None:
+        """Record what the pass told last."""
+        self._log.record_events(self._new_events(end.events))
+        self.console(end.console)
+
     def close(self) -> None:
         """Ignore all that arrives from now on."""
         self._over = True
@@ -117,8 +126,9 @@ class LivePass:
         for row in started:
             if row.connector == STEP_CONNECTOR:
                 row.token = secrets.token_hex(16)
-        if new or started or batch.events:
-            self._log.record_batch(new, started, batch.events)
+        events = self._new_events(batch.events)
+        if new or started or events:
+            self._log.record_batch(new, started, events)
         replies = []
         for row in rows:
             if row.state == "executing" and row.connector != STEP_CONNECTOR:
@@ -127,6 +137,18 @@ class LivePass:
             else:
                 replies.append(_recorded_reply(row))
         self._send(replies)
+
+    def _new_events(self, events: Sequence[Event]) -> list[Event]:
+        """Return the events that are not recorded yet. A pass tells all of its events, replayed ones as well."""
+        new = []
+        for event in events:
+            if self._events_told >= self._recorded_events:
+                new.append(event)
+            elif event[:2] != self._log.events[self._events_told][:2]:
+                kind, id_, _ = self._log.events[self._events_told]
+                raise divergence(len(self._log.calls), f"{kind} {id_} should have happened, not {event[0]} {event[1]}.")
+            self._events_told += 1
+        return new
 
     def _row_of(self, request: CallRequest, new: list[CallRow]) -> CallRow:
         if request.seq in self._asked:

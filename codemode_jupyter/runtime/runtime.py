@@ -17,11 +17,12 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import prepare_program
 from codemode_jupyter.runtime import approvals, discovery, failures, outcome, retention, snippet_library
 from codemode_jupyter.runtime.built_in import built_in_tools
-from codemode_jupyter.runtime.capabilities import Capabilities, ConnectorLike
+from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
 from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import dispose
@@ -77,7 +78,7 @@ class Runtime:
 
     def __init__(
         self,
-        connectors: Iterable[ConnectorLike] = (),
+        connectors: Iterable[Connector] = (),
         *,
         executor: Executor | None = None,
         name: str = "default",
@@ -105,7 +106,7 @@ class Runtime:
         return f"Runtime(name={self.name!r}, connectors={list(self._capabilities.names)!r})"
 
     @property
-    def connectors(self) -> tuple[ConnectorLike, ...]:
+    def connectors(self) -> tuple[Connector, ...]:
         """The connectors, in the order given."""
         return self._capabilities.connectors
 

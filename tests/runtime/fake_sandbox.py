@@ -272,6 +272,7 @@ class FakePass:
             while number not in self._outcomes:
                 await self._arrival()
             self.clock = clock
+            self._new_events.append(("call", number, clock))
             self._settle(number)
             return True
         while True:

@@ -9,15 +9,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 
 
-class Shelf:
+class Shelf(Connector):
     """Tools whose effects are kept in memory, outside any store."""
 
     def __init__(self, name: str = "shelf") -> None:
-        self.name = name
+        super().__init__(name, "A shelf of things.")
         self.counts: Counter[str] = Counter()
         self.created: list[dict[str, Any]] = []
         self.reverted: list[Any] = []
@@ -27,9 +28,6 @@ class Shelf:
         self.gates: dict[str, asyncio.Event] = {}
         self.tool_calls = 0
         self.extra: list[Tool] = []
-
-    def instructions(self) -> str:
-        return "A shelf of things."
 
     def tools(self) -> Sequence[Tool]:
         self.tool_calls += 1
