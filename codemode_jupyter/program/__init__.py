@@ -1,1 +1,9 @@
-"""The program as text: normalise, erase types, locate errors, truncate results."""
+"""The program as text: normalise, erase types, locate errors, truncate results.
+
+Nothing here runs a program, and nothing here knows the runtime or Jupyter.
+"""
+
+from codemode_jupyter.program.normalize import Program, normalize_code, prepare_program
+from codemode_jupyter.program.positions import line_excerpt
+
+__all__ = ["Program", "line_excerpt", "normalize_code", "prepare_program"]
