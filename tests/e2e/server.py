@@ -104,7 +104,7 @@ def _write_settings(folder):
 
 @contextmanager
 def running_server(folder):
-    """Run a server in ``folder`` until the block ends. Kernel specifications in ``folder / KERNELS`` are offered too."""
+    """Run a server in ``folder`` until the block ends. It offers the kernels of ``folder / KERNELS`` too."""
     _write_settings(folder)
     root = folder / "root"
     root.mkdir()

@@ -20,7 +20,7 @@ STATES = {
     ),
     "completed-tree": (
         "%%codemode\nconsole.log('plain', {nested: [1, 2]});\nconsole.warn('careful');\nconsole.error('went wrong');\n"
-        "return {list: [1, 2, {deep: [true, null]}], bytes: new Uint8Array(4), when: new Date(0), big: 12345678901234567890n};"
+        "return {list: [1, 2, {deep: [true, null]}], bytes: new Uint8Array(4), when: new Date(0), big: 2n ** 64n};"
     ),
     "completed-nothing": "%%codemode\nconst unused = 1;",
     "waiting-one": GATED,
@@ -36,6 +36,12 @@ STATES = {
     "rolled-back": GATED,
     "controls": GATED,
 }
+ENDLESS = """
+%%codemode
+console.log("going on");
+for (let number = 0; number < 3; number++) await world.read({ number });
+await new Promise(() => { setInterval(() => {}, 1000); });
+"""
 
 
 def bring_about(tab, name, cell):
@@ -63,8 +69,7 @@ def test_pictures_of_every_state(desk, screenshots):
 
 
 def test_pictures_of_a_run_under_way_and_one_that_was_stopped(desk, screenshots):
-    endless = "%%codemode\nconsole.log('going on');\nfor (let i = 0; i < 3; i++) await world.read({number: i});\nawait new Promise(() => {});"
-    desk.write(SETUP, endless)
+    desk.write(SETUP, ENDLESS)
     tab = desk.open()
     tab.run(0)
     cell = tab.cell(1).run().shows("Running", "world.read")
