@@ -106,6 +106,7 @@ class BrowserExecutor:
             is_over = end.kind in {"completed", "failed", "paused", "diverged"}
             return end
         finally:
+            run.end("closed")  # when cancelled: what its calls still answer goes nowhere
             del self._runs[run.id]
             self.send(page.id, "end" if is_over else "kill", run=run.id)
 

@@ -10,8 +10,8 @@
   const MAX_TEXT_LENGTH = 16 * 2 ** 20;
   /** All texts of one pass together, in UTF-16 units. */
   const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
-  /** Texts of one pass; a program that awaits 10,000 calls one by one sends about 10,000. */
-  const MAX_TEXTS = 20_000;
+  /** Texts of one pass without a word of the kernel between them: who awaits calls one by one gets one for each. */
+  const MAX_TEXTS_IN_A_ROW = 20_000;
   /** How long after a start the next spare Worker is made, in ms: not while the program wants the processor. */
   const SPARE_DELAY = 50;
 
@@ -21,7 +21,7 @@
   /**
    * A Worker and the port to the runtime in it: a program that finds a way to the global `postMessage` reaches nobody.
    *
-   * @typedef {{worker: Worker, port: MessagePort}} Sandbox
+   * @typedef {{worker: Worker, port: MessagePort, textsInARow: number}} Sandbox
    */
 
   /** @type {Map<string, Sandbox>} */
@@ -48,7 +48,7 @@
     };
     const channel = new MessageChannel();
     worker.postMessage(null, [channel.port2]);
-    return { worker, port: channel.port1 };
+    return { worker, port: channel.port1, textsInARow: 0 };
   }
 
   function makeSpare() {
@@ -90,7 +90,6 @@
     const sandbox = spare ?? makeSandbox();
     spare = null;
     sandboxes.set(run, sandbox);
-    let texts = 0;
     let total = 0;
 
     /** @param {CutKind} kind */
@@ -100,17 +99,28 @@
     };
     sandbox.port.onmessage = ({ data }) => {
       if (typeof data !== "string") return cut("protocol");
-      texts += 1;
+      sandbox.textsInARow += 1;
       total += data.length;
       if (data.length > MAX_TEXT_LENGTH || total > MAX_TOTAL_LENGTH) return cut("too_large");
       // A lone surrogate never comes out of JSON.stringify, and does not survive the way to the kernel.
-      if (texts > MAX_TEXTS || /\p{Surrogate}/u.test(data)) return cut("protocol");
+      if (sandbox.textsInARow > MAX_TEXTS_IN_A_ROW || /\p{Surrogate}/u.test(data)) return cut("protocol");
       tell({ type: "text", run, text: data });
     };
     // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.
     sandbox.worker.onerror = (event) => event.preventDefault();
     sandbox.port.postMessage(text);
     setTimeout(makeSpare, SPARE_DELAY);
+  }
+
+  /**
+   * @param {string} run
+   * @param {string} text
+   */
+  function answer(run, text) {
+    const sandbox = sandboxes.get(run);
+    if (sandbox === undefined) return;
+    sandbox.textsInARow = 0;
+    sandbox.port.postMessage(text);
   }
 
   /** @param {MessageEvent<ToRelay>} event */
@@ -124,7 +134,7 @@
         start(data.run, data.text);
         break;
       case "text":
-        sandboxes.get(data.run)?.port.postMessage(data.text);
+        answer(data.run, data.text);
         break;
       case "end":
         end(data.run);
