@@ -10,7 +10,7 @@ import shutil
 
 import debian
 import virtual_environment
-from console import attempt, give_up, say
+from console import attempt, give_up, say, show_end
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 VARIABLE = "CODEMODE_CHROMIUM"
@@ -38,7 +38,11 @@ def ensure() -> str:
     if apt and debian.install("chromium") and (found := _on_path()):
         return found
     say("downloading Playwright's Chromium")
-    attempt([virtual_environment.PYTHON, "-m", "playwright", "install", *(["--with-deps"] if apt else []), "chromium"])
+    options = ["--with-deps"] if apt else []
+    command = [virtual_environment.PYTHON, "-m", "playwright", "install", *options, "chromium"]
+    downloaded, output = attempt(command)
+    if not downloaded:
+        show_end(command, output)
     return _of_playwright() or give_up(
         f"no Chromium could be installed. Install one yourself and say {VARIABLE}=/path/to/chromium make test."
     )

@@ -35,10 +35,15 @@ def run(command: Sequence[str | Path], *, failure: str, env: Mapping[str, str] |
     """
     ok, output = attempt(command, env=env)
     if not ok:
-        lines = output.strip().splitlines()[-_TAIL_LINES:]
-        print(f"$ {shlex.join(map(str, command))}", *lines, sep="\n  ", file=sys.stderr)
+        show_end(command, output)
         give_up(failure)
     return output
+
+
+def show_end(command: Sequence[str | Path], output: str) -> None:
+    """Print a command and the last lines of what it said."""
+    lines = output.strip().splitlines()[-_TAIL_LINES:]
+    print(f"$ {shlex.join(map(str, command))}", *lines, sep="\n  ", file=sys.stderr)
 
 
 def attempt(command: Sequence[str | Path], *, env: Mapping[str, str] | None = None) -> tuple[bool, str]:

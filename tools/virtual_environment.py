@@ -24,7 +24,12 @@ _UNREACHABLE = "pip could not install what is needed (its last lines are above).
 def ensure(extras: str) -> None:
     """Make ``.venv`` hold the project, editable, with these extras (comma-separated)."""
     _make()
-    install(f"the project with {extras}", "-e", f".[{extras}]", changes_with=f"{ROOT} {(ROOT / 'pyproject.toml').read_text()}")
+    install(
+        f"the project with {extras}",
+        "-e",
+        f".[{extras}]",
+        changes_with=f"{ROOT} {(ROOT / 'pyproject.toml').read_text()}",
+    )
 
 
 def install(label: str, *requirements: str, changes_with: str = "") -> None:
