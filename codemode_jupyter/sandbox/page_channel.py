@@ -27,7 +27,7 @@ class PageChannel(Protocol):
         """Send ``content`` to every page; must be called on the event loop."""
 
     def on_message(self, callback: MessageCallback) -> Callable[[], None]:
-        """Have ``callback`` called for every message of every page; the returned function ends that."""
+        """Have ``callback`` called for every message of every page; the returned function ends that (twice is once)."""
 
 
 def _script(name: str) -> str:
