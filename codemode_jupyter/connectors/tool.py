@@ -43,7 +43,7 @@ class Tool:
     output_schema : dict or None
         JSON Schema of the result, when known.
     parameters : tuple of str
-        Names in positional order, used to bind positional arguments.
+        Names in positional order, used to bind positional arguments; a last one that starts with ``*`` takes the rest.
     validate : callable
         Takes the arguments object, returns what ``call`` takes; raises ``CodemodeError`` with
         code ``invalid_arguments`` that lists every fault with its path.
