@@ -1,6 +1,7 @@
 """The layout of an execution's calls: one line each, expandable, the earlier ones folded when there are many.
 
-Owns: the line of a call and what it opens to, and the bounds. Never does: decisions (``pending.py`` lays out what waits).
+Owns: the line of a call and what it opens to, and the bounds. Never does: decisions (``pending.py`` lays out what
+waits).
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codemode_jupyter.notebook.card.element import Element, Node, element
-from codemode_jupyter.notebook.card.result import left_out
+from codemode_jupyter.notebook.card.result import left_out, preview_text
 from codemode_jupyter.notebook.card.status import call_note, call_sign, call_tone
 from codemode_jupyter.notebook.card.value_text import count, in_words, pretty, preview
 from codemode_jupyter.notebook.card.visible import visible_nodes
@@ -22,6 +23,7 @@ LISTED = 500
 """At most this many lines are in the fold."""
 _NAME = 120
 _ARGUMENTS = 160
+_MESSAGE = 60
 _DETAIL = 20_000
 _DETAILS_TOGETHER = 300_000
 _LEAST_DETAIL = 400
@@ -109,9 +111,7 @@ def _arguments(call: CallRecord) -> str:
 
 def _came_to(call: CallRecord) -> tuple[Node, ...]:
     if call.state == "failed" and call.error is not None:
-        return visible_nodes(
-            preview(call.error.message, 40)[1:-1] if len(call.error.message) > 40 else call.error.message
-        )
+        return visible_nodes(preview_text(call.error.message, _MESSAGE))
     if call.has_result and call.state in ("applied", "reverted"):
         return visible_nodes(in_words(call.result))
     return ()

@@ -1,7 +1,7 @@
 """The controls below the newest finished run: save its program as a snippet, undo its calls.
 
-Owns: their layout, what they do, and the one place that knows which controls are the newest. Never does: drawing the run.
-Used once, they give way to one line of text that says what was done.
+Owns: their layout, what they do, and the one place that knows which controls are the newest. Never does: drawing the
+run. Used once, they give way to one line of text that says what was done.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 _TAGS = """
 bdi button code dd details div dl dt em footer header input label li ol p pre section span strong summary
-table tbody td th thead tr
+table tbody td th thead tr ul
 """
 _ATTRIBUTES = """
 class title role dir open hidden type name placeholder maxlength scope tabindex autocomplete
@@ -65,8 +65,8 @@ def element(tag: str, *children: Child, **attributes: str | int | bool | None) -
     *children : Element, str, None or an iterable of these
         ``None`` and empty text are left out.
     **attributes : str, int, bool or None
-        Underscores stand for dashes (``aria_label``), a last one is dropped (``class_``). ``True`` is an attribute without a
-        value; ``None`` and ``False`` leave it out.
+        Underscores stand for dashes (``aria_label``), a last one is dropped (``class_``). ``True`` is an attribute
+        without a value; ``None`` and ``False`` leave it out.
     """
     named: dict[str, str] = {}
     for name, value in attributes.items():

@@ -1,7 +1,7 @@
 """The run card as a whole: head, calls, what waits, console, result or error.
 
-Owns: the order and the words of the card. Never does: HTML, reading a runtime, deciding. The same tree goes to the static
-output and to the live widget; only the live one has buttons.
+Owns: the order and the words of the card. Never does: HTML, reading a runtime, deciding. The same tree goes to the
+static output and to the live widget; only the live one has buttons.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ ROOT_CLASSES = "codemode-card mathjax_ignore tex2jax_ignore"
 class CardState:
     """What a card shows: the execution, the calls that wait, and what the card itself has to say.
 
-    ``notices`` are sentences for the reader (a refused click, a fault of the card). ``deciding`` as in ``pending_layout``.
+    ``notices`` are sentences for the reader (a refused click, a fault of the card). ``deciding`` as in
+    ``pending_layout``. ``program``: the source is part of the card; not needed where it stands above it in the cell.
     """
 
     record: ExecutionRecord
@@ -47,6 +48,7 @@ class CardState:
     live: bool = False
     deciding: Mapping[int, str] = field(default_factory=dict)
     notices: Sequence[str] = ()
+    program: bool = True
 
 
 def card_layout(state: CardState) -> Element:
@@ -60,31 +62,32 @@ def card_layout(state: CardState) -> Element:
         _how_to_decide(state),
         notices_layout(state.notices),
         _console(record.logs, failed=record.status == "error"),
-        _error(record.error, record.code, status) if record.error is not None else None,
+        _error(record.error, record.code) if record.error is not None else None,
         _result(record),
-        _program(record),
+        _program(record) if state.program else None,
+        _disconnected(record) if state.live else None,
     ]
-    meta = [duration(record.running_time) if record.status != "running" else "", f"exec {short_id(record.id)}"]
-    return _frame(
-        status,
-        calls_in_words(record.calls, replayed) if record.calls else None,
+    took = duration(record.running_time) if record.running_time and record.status != "running" else ""
+    meta = [took, f"exec {short_id(record.id)}"]
+    head = [
+        element("span", calls_in_words(record.calls, replayed), class_="cm-tag") if record.calls else None,
+        " ",
         element("span", " · ".join(part for part in meta if part), class_="cm-meta", title=record.id),
-        parts,
-        label=f"Run {short_id(record.id)}",
-        stop=_stop_button(record) if state.live and record.status == "running" else None,
-    )
+        _stop_button(record) if state.live and record.status == "running" else None,
+    ]
+    return _frame(status, head, parts, f"Run {short_id(record.id)}")
 
 
 def bare_layout(status: Status, text: str = "") -> Element:
     """Return a card that has only a status and perhaps a sentence: nothing was recorded (yet)."""
     body = element("div", visible_nodes(text), class_="cm-part") if text else None
-    return _frame(status, None, None, [body], label="Run", stop=None)
+    return _frame(status, [], [body], "Run")
 
 
 def unrecorded_layout(error: ErrorDetail, code: str = "") -> Element:
     """Return the card of a program that was refused before anything was recorded."""
     status = Status("Not run", "bad")
-    return _frame(status, None, None, [_error(error, code, status)], label="Run", stop=None)
+    return _frame(status, [], [_error(error, code)], "Run")
 
 
 def notices_layout(notices: Sequence[str]) -> Element:
@@ -99,33 +102,27 @@ def notices_layout(notices: Sequence[str]) -> Element:
     )
 
 
-def _frame(
-    status: Status, tag: str | None, meta: Element | None, parts: Sequence[Child], *, label: str, stop: Element | None
-) -> Element:
-    head = element(
-        "header",
-        element("span", class_="cm-dot", aria_hidden="true"),
-        " ",
-        element(
-            "strong",
-            status.words,
-            class_="cm-status",
-            role="status",
-            aria_live="polite",
-            tabindex=-1,
-            data_key="status",
-        ),
-        " ",
-        element("span", tag, class_="cm-tag") if tag else None,
-        " ",
-        meta,
-        stop,
-        class_="cm-head",
-        data_key="head",
-    )
+def _frame(status: Status, head: Sequence[Child], parts: Sequence[Child], label: str) -> Element:
     return element(
         "section",
-        head,
+        element(
+            "header",
+            element("span", class_="cm-dot", aria_hidden="true"),
+            " ",
+            element(
+                "strong",
+                status.words,
+                class_="cm-status",
+                role="status",
+                aria_live="polite",
+                tabindex=-1,
+                data_key="status",
+            ),
+            " ",
+            head,
+            class_="cm-head",
+            data_key="head",
+        ),
         parts,
         class_=f"{ROOT_CLASSES} cm-{status.tone}",
         aria_label=f"{label}: {status.words}",
@@ -167,6 +164,17 @@ def _how_to_decide(state: CardState) -> Element | None:
     )
 
 
+def _disconnected(record: ExecutionRecord) -> Element:
+    """Return what the style sheet shows in place of the buttons once the kernel behind them is gone."""
+    return element(
+        "div",
+        "The kernel that showed this card is gone. Load the extension again; ",
+        element("code", f"%codemode show {short_id(record.id)}"),
+        " brings the card back.",
+        class_="cm-part cm-soft cm-disconnected",
+    )
+
+
 def _console(lines: Sequence[ConsoleRecord], *, failed: bool) -> Element | None:
     if not lines:
         return None
@@ -194,20 +202,21 @@ def _console_line(line: ConsoleRecord) -> Element:
     )
 
 
-def _error(error: ErrorDetail, code: str, status: Status) -> Element:
+def _error(error: ErrorDetail, code: str) -> Element:
     where = f"line {error.line}" + (f", column {error.column}" if error.column else "") if error.line else None
-    excerpt = _excerpt(code, error.line, error.column) if error.line else error.excerpt
-    message = error.message if len(error.message) <= _MESSAGE else error.message[:_MESSAGE] + " …"
+    excerpt = (_excerpt(code, error.line, error.column) if error.line else None) or error.excerpt
+    message = error.message.removeprefix(f"{error.name}: ")
     return element(
         "div",
         element(
             "div",
-            element("strong", visible_nodes(error.name), class_="cm-error-name") if status.tone == "bad" else None,
+            element("strong", visible_nodes(error.name), class_="cm-error-name") if error.name != "Error" else None,
             " ",
-            element("span", visible_nodes(message), class_="cm-message"),
+            element("span", visible_nodes(message[:_MESSAGE]), class_="cm-message"),
             " ",
             element("span", f"({where})", class_="cm-soft") if where else None,
         ),
+        left_out(f"{len(message) - _MESSAGE:,} characters not shown") if len(message) > _MESSAGE else None,
         element("pre", _marked_excerpt(excerpt), class_="cm-text cm-excerpt") if excerpt else None,
         element("div", visible_nodes(error.hint), class_="cm-soft") if error.hint else None,
         class_="cm-part cm-error",

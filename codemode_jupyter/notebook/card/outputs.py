@@ -1,8 +1,8 @@
 """A cell's outputs that can be replaced later, and what the place that shows them can do.
 
 Owns: the display handle, the bundle of MIME types, and the choice of a place. Never does: layout.
-A task that began with a click has no cell of its own, so what it displays would show up nowhere: every output is made in the
-cell and replaced through its display handle from then on. That link ends when the page is reloaded.
+A task that began with a click has no cell of its own, so what it displays would show up nowhere: every output is made
+in the cell and replaced through its display handle from then on. That link ends when the page is reloaded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from IPython.core.getipython import get_ipython
-from IPython.display import display
+from IPython.display import DisplayHandle, display
 
 from codemode_jupyter.notebook.card.element import Element
 from codemode_jupyter.notebook.card.html import to_html
@@ -34,6 +34,13 @@ def current_place() -> Place:
     return "page" if content.get("allow_stdin", True) else "file"
 
 
+def current_source() -> str:
+    """Return the text of the current cell, empty where it is not known."""
+    kernel = getattr(get_ipython(), "kernel", None)
+    source = ((kernel.get_parent() or {}).get("content", {}) if kernel is not None else {}).get("code", "")
+    return source if isinstance(source, str) else ""
+
+
 def static_bundle(tree: Element) -> Bundle:
     """Return a tree as HTML and text, for an output that needs no kernel."""
     return {"text/html": to_html(tree), "text/plain": to_text(tree)}
@@ -44,13 +51,13 @@ class Output:
 
     def __init__(self, bundle: Bundle | None = None) -> None:
         self._empty = bundle is None
-        self._handle = display(bundle or _EMPTY, raw=True, display_id=True)
+        self._handle: DisplayHandle | None = display(bundle or _EMPTY, raw=True, display_id=True)  # type: ignore[no-untyped-call]
 
     def replace(self, bundle: Bundle, metadata: dict[str, Any] | None = None) -> None:
         """Show ``bundle`` in place of what is shown."""
         self._empty = False
         if self._handle is not None:
-            self._handle.update(bundle, raw=True, metadata=metadata)
+            self._handle.update(bundle, raw=True, metadata=metadata)  # type: ignore[no-untyped-call]
 
     def clear(self) -> None:
         """Show nothing."""

@@ -1,7 +1,8 @@
 """The layout of a call that waits for a person: everything that will run, completely readable, and the buttons.
 
 Owns: the box of a pending call. Never does: the decision itself. Arguments are never shortened here: what is long
-scrolls, under a note that says how long it is. Each button carries the execution, the ``seq`` and the digest of what is shown.
+scrolls, under a note that says how long it is. Each button carries the execution, the ``seq`` and the digest of what
+is shown.
 """
 
 from __future__ import annotations
@@ -34,21 +35,18 @@ def pending_layout(calls: Sequence[PendingCall], deciding: Mapping[int, str], *,
     """
     if not calls:
         return None
-    busy = bool(deciding)
     together = None
     approvable = [call for call in calls if call.kind == "approval"]
     if live and len(approvable) > 1:
-        execution_id = calls[0].execution_id
         together = element(
             "div",
             _button(
                 f"Approve all {len(approvable)}",
                 f"Approve all {len(approvable)} calls that wait",
-                busy=busy,
-                action="approve_all",
-                execution=execution_id,
+                "approve_all",
+                busy=bool(deciding),
+                execution=approvable[0].execution_id,
                 digest=combined_digest(approvable),
-                primary=True,
             ),
             class_="cm-actions cm-together",
         )
@@ -130,38 +128,48 @@ def _plain(text: str) -> bool:
 
 
 def _actions(call: PendingCall, name: str, deciding: Mapping[int, str]) -> Element:
-    busy = bool(deciding)
-    under_way = deciding.get(call.seq)
-    bound = {"execution": call.execution_id, "seq": call.seq, "digest": call.digest}
+    approve = _button(
+        deciding.get(call.seq) or "Approve",
+        f"Approve {name}",
+        "approve",
+        busy=bool(deciding),
+        execution=call.execution_id,
+        seq=call.seq,
+        digest=call.digest,
+    )
+    reject = _button(
+        "Reject",
+        f"Reject {name}",
+        "reject",
+        busy=bool(deciding),
+        execution=call.execution_id,
+        seq=call.seq,
+        digest=call.digest,
+    )
     return element(
         "div",
-        _button(under_way or "Approve", f"Approve {name}", busy=busy, action="approve", primary=True, **bound),
+        approve,
         " ",
         drawer(
-            "Reject…",
-            "reject",
-            field("Reason (optional)", "reason", _REASON),
-            _button("Reject", f"Reject {name}", busy=busy, action="reject", **bound),
-            accessible=f"Reject {name}…",
+            "Reject…", "reject", field("Reason (optional)", "reason", _REASON), reject, accessible=f"Reject {name}…"
         ),
         class_="cm-actions",
     )
 
 
-def _button(
-    label: str, accessible: str, *, busy: bool, action: str, primary: bool = False, **bound: str | int
+def _button(  # noqa: PLR0913  what a decision is bound to
+    label: str, accessible: str, action: str, *, busy: bool, execution: str, digest: str, seq: int | None = None
 ) -> Element:
     return element(
         "button",
         label,
         type="button",
-        class_="cm-button cm-primary" if primary else "cm-button",
-        aria_label=accessible if not busy else f"{accessible}: {label}",
+        class_="cm-button" if action == "reject" else "cm-button cm-primary",
+        aria_label=accessible,
         aria_disabled="true" if busy else None,
         data_action=action,
-        data_busy=_BUSY_WORDS[action],
-        **{f"data_{name}": value for name, value in bound.items()},
+        data_busy="rejecting…" if action == "reject" else "approving…",
+        data_execution=execution,
+        data_seq=seq,
+        data_digest=digest,
     )
-
-
-_BUSY_WORDS = {"approve": "approving…", "approve_all": "approving…", "reject": "rejecting…"}

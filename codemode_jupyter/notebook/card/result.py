@@ -37,8 +37,6 @@ _HEX_WIDTH = 16
 
 def value_layout(value: object) -> Element:
     """Return the elements that show ``value``."""
-    if value is None:
-        return element("div", element("code", "null"), class_="cm-value")
     if isinstance(value, str):
         return text_layout(value)
     if isinstance(value, bytes | bytearray):

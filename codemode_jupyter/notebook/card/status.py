@@ -50,7 +50,7 @@ _SIGNS = {
     "in_doubt": "?",
     "reverting": "↶",
     "reverted": "↶",
-    "cancelled": "–",
+    "cancelled": "-",
 }
 _WORDS = {
     "executing": "running",

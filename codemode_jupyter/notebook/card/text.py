@@ -9,7 +9,7 @@ from __future__ import annotations
 from codemode_jupyter.notebook.card.element import Element, Node
 
 _BLOCKS = frozenset(
-    {"details", "div", "dl", "dt", "footer", "header", "li", "ol", "p", "pre", "section", "summary", "table"}
+    {"details", "div", "dl", "dt", "footer", "header", "li", "ol", "p", "pre", "section", "summary", "table", "ul"}
 )
 _LEFT_OUT = frozenset({"button", "input", "label", "textarea"})
 _COLUMN_WIDTH = 40

@@ -1,7 +1,8 @@
 """Values written for people: a one-line preview, a pretty text of several lines, a few words.
 
 Owns: the notation (JavaScript literals, for programs of either language) and its bounds.
-Never does: elements. Nothing here walks a whole value when only its beginning is shown, nor recurses: a value may be large and deep.
+Never does: elements. Nothing here walks a whole value when only its beginning is shown, nor recurses: a value may be
+large and deep.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def scalar(value: object, limit: int = _UNLIMITED) -> str:
+def scalar(value: object, limit: int = _UNLIMITED) -> str:  # noqa: PLR0911  one case for each type
     """Return the text of a value that holds no others."""
     match value:
         case None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card.controls import Controls, newest_controls
 from codemode_jupyter.notebook.card.element import Element
 from codemode_jupyter.notebook.card.layout import CardState, bare_layout, card_layout
-from codemode_jupyter.notebook.card.outputs import Output, current_place, static_bundle
+from codemode_jupyter.notebook.card.outputs import Output, current_place, current_source, static_bundle
 from codemode_jupyter.notebook.card.shown import shown_executions
 from codemode_jupyter.notebook.card.status import Status, is_final
 from codemode_jupyter.notebook.card.text import to_text
@@ -35,13 +36,15 @@ LIVE_AFTER = 0.2
 class RunView:
     """Shows one execution in the cell that is running now.
 
-    ``show`` in the cell, then ``attach`` on the event loop; from then on it follows ``runtime.subscribe`` until the kernel ends.
-    Where outputs cannot be replaced afterwards (a terminal, ``nbclient``), await ``settle`` before the cell ends.
+    ``show`` in the cell, then ``attach`` on the event loop; from then on it follows ``runtime.subscribe`` until the
+    kernel ends. Where outputs cannot be replaced afterwards (a terminal, ``nbclient``), await ``settle`` before the
+    cell ends.
     """
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._place = current_place()
+        self._source = current_source()
         self._output: Output | None = None
         self._controls_output: Output | None = None
         self._widget: CardWidget | None = None
@@ -130,7 +133,8 @@ class RunView:
                 self._replace(bare_layout(Status("Card failed", "bad"), f"{type(error).__name__}: {error}"))
 
     def _draw(self, record: ExecutionRecord, pending: list[PendingCall]) -> None:
-        state = CardState(record, tuple(pending), notices=self._notices)
+        program = record.code.strip() not in self._source
+        state = CardState(record, tuple(pending), notices=self._notices, program=program)
         if is_final(record):
             self._replace(card_layout(state))
             self._offer_controls(record)
@@ -144,9 +148,7 @@ class RunView:
         if self._widget is None and record.status == "running" and wait > 0:
             asyncio.get_running_loop().call_later(wait, self._changed.set)
             return
-        live = card_layout(
-            CardState(record, state.pending, live=True, deciding=dict(self._deciding), notices=self._notices)
-        )
+        live = card_layout(replace(state, live=True, deciding=dict(self._deciding)))
         if self._widget is not None:
             self._widget.show(live)
         elif self._output is not None:

@@ -4,8 +4,8 @@ Owns: which characters are suspect and how they are written out (``⟨U+202E⟩`
 Never does: escaping for HTML or quoting; it takes text and gives text or nodes.
 
 Suspect are, by Unicode's general categories and properties: control and format characters (zero-width, right-to-left
-overrides, tags), separators that look like a blank or like nothing, unassigned, private and surrogate code points, piles of
-combining marks, and letters of another script that imitate Latin ones (UTS #39 calls these confusable).
+overrides, tags), separators that look like a blank or like nothing, unassigned, private and surrogate code points,
+piles of combining marks, and letters of another script that imitate Latin ones (UTS #39 calls these confusable).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _ALWAYS_IMITATING = frozenset({"FULLWIDTH", "MATHEMATICAL", "HALFWIDTH"})
 _IMITATING_SIGNS = frozenset(
     "\u2024\u2044\u2215\u2236\u29f8\ua789\u0589\u05c3\u02d0\u01c3\u2010\u2011\u2212\u2039\u203a"
 )
-# Cyrillic and Greek letters that can be taken for Latin ones: a word of nothing else may be an imitation of a Latin word.
+# Cyrillic and Greek letters that can be taken for Latin ones: a word of nothing else may be an imitation of a Latin
+# word.
 _TWINS = frozenset("асеорхуіјѕһԁԛԝӏвкмнтАВЕКМНОРСТУХІЈЅԌᴦοαικνρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 _COMBINING_ALLOWED = 2
 _ZERO_WIDTH_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"

@@ -1,7 +1,7 @@
 """The live view: a widget that shows a tree and passes on what people click.
 
-Owns: the trait with the tree, the check of incoming messages, the hop to the event loop, and closing the widget once no page
-shows it. Never does: layout or decisions. The page sends custom messages only, never traits.
+Owns: the trait with the tree, the check of incoming messages, the hop to the event loop, and closing the widget once
+no page shows it. Never does: layout or decisions. The page sends custom messages only, never traits.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 // Never does: markup (text is set as text, tags and attributes come from the lists below, whatever the kernel says),
 // deciding (a click is a request; the kernel checks it), writing traits (only custom messages go back).
 
-/** @typedef {string | [string, Record<string, string>, Tree[]]} Tree text, or tag, attributes, children */
+/** @typedef {[tag: string, attributes: Record<string, string>, children: Tree[]]} TreeElement */
+/** @typedef {string | TreeElement} Tree text or an element */
 
 /**
  * @typedef {object} Model
@@ -17,7 +18,7 @@
 const TAGS = new Set(
   (
     "bdi button code dd details div dl dt em footer header input label li ol p pre section span strong summary " +
-    "table tbody td th thead tr"
+    "table tbody td th thead tr ul"
   ).split(" "),
 );
 
