@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import debian
 import virtual_environment
@@ -39,7 +40,7 @@ def ensure() -> str:
         return found
     say("downloading Playwright's Chromium")
     options = ["--with-deps"] if apt else []
-    command = [virtual_environment.PYTHON, "-m", "playwright", "install", *options, "chromium"]
+    command: list[str | Path] = [virtual_environment.PYTHON, "-m", "playwright", "install", *options, "chromium"]
     downloaded, output = attempt(command)
     if not downloaded:
         show_end(command, output)
