@@ -1,0 +1,198 @@
+// Calls of a program: numbered in issue order, served from the log where it has them, asked of the kernel where not.
+//
+// Owns the promise of each call. Never decides anything: an answer from the log is used only when connector, method
+// and the text of the arguments are exactly the recorded ones; everything else the kernel judges.
+
+/** Most calls in one pass; the kernel ends a pass that goes on. */
+const MAX_CALLS = 50_000;
+
+/**
+ * waiting: asked the kernel. ready: has its outcome, not yet delivered. pending: waits for a person.
+ * step: to be run here. settled: delivered.
+ *
+ * @typedef {{
+ *   seq: number, connector: string, method: string, arguments: string,
+ *   state: "waiting" | "ready" | "pending" | "step" | "settled",
+ *   failed: boolean, outcome: string,
+ *   resolve: (value: unknown) => void, reject: (error: unknown) => void,
+ *   origin: Error, run: (() => unknown) | null, token: string,
+ * }} Call
+ */
+
+/** @typedef {[seq: number, connector: string, method: string, args: string, state: string, outcome: string | null]} RecordedCall */
+
+/** @type {Map<number, {entry: RecordedCall, position: number}>} */
+const recordedCalls = new Map();
+/** @type {Map<number, Call>} */
+const calls = new Map();
+let issuedCount = 0;
+/** Calls that await the kernel's answer. */
+let waitingCount = 0;
+/** Calls that wait for a person. */
+let pendingCount = 0;
+/** Issued and not yet sent. @type {Call[]} */
+let issuedCalls = [];
+/** Served from the log, without a recorded event: in the kernel's order. */
+const servedCalls = new Heap(
+  /**
+   * @param {{call: Call, position: number}} a
+   * @param {{call: Call, position: number}} b
+   */
+  (a, b) => a.position < b.position,
+);
+/** Answered by the kernel, in order of arrival. @type {Call[]} */
+let arrivedCalls = [];
+let arrivedPosition = 0;
+
+/** @param {RecordedCall[]} entries */
+function setRecordedCalls(entries) {
+  for (let position = 0; position < entries.length; position += 1) {
+    recordedCalls.set(entries[position][0], { entry: entries[position], position });
+  }
+}
+
+/**
+ * @param {string} connector
+ * @param {string} method
+ * @param {() => string} encodeArguments makes the text of the arguments; may refuse by throwing
+ * @param {(() => unknown) | null} [run] a step's function
+ * @returns {Promise<any>}
+ */
+function issueCall(connector, method, encodeArguments, run = null) {
+  return new Promise((resolve, reject) => {
+    if (activeStep !== null) {
+      throw codedError(
+        "call_in_step",
+        `${connector}.${method} was called inside the step "${activeStep.call.method}". A step may not make calls: ` +
+          "make them before or after it and hand the values in.",
+      );
+    }
+    // Text first: reading the arguments may run code of the program, which may issue calls of its own.
+    const text = encodeArguments();
+    if (issuedCount >= MAX_CALLS) {
+      throw codedError("too_many_calls", `The program made ${grouped(MAX_CALLS)} calls, which is the most that one run may make.`);
+    }
+    const seq = issuedCount;
+    issuedCount += 1;
+    /** @type {Call} */
+    const call = {
+      seq,
+      connector,
+      method,
+      arguments: text,
+      state: "waiting",
+      failed: false,
+      outcome: "",
+      resolve,
+      reject,
+      origin: new Error(),
+      run,
+      token: "",
+    };
+    calls.set(seq, call);
+    if (!serveFromLog(call)) {
+      waitingCount += 1;
+      issuedCalls.push(call);
+    }
+    wake();
+  });
+}
+
+/**
+ * @param {Call} call
+ * @returns {boolean} whether the log has this very call with its outcome
+ */
+function serveFromLog(call) {
+  const recorded = recordedCalls.get(call.seq);
+  if (recorded === undefined) return false;
+  const [, connector, method, text, state, outcome] = recorded.entry;
+  if (state === "open" || outcome === null) return false;
+  if (connector !== call.connector || method !== call.method || text !== call.arguments) return false;
+  call.state = "ready";
+  call.failed = state === "failed";
+  call.outcome = outcome;
+  if (!recordedCallEvents.has(call.seq)) servedCalls.push({ call, position: recorded.position });
+  return true;
+}
+
+/** Ask the kernel for what the program issued since the last turn. */
+function sendIssuedCalls() {
+  if (issuedCalls.length === 0) return;
+  const batch = [];
+  for (const { seq, connector, method, arguments: text } of issuedCalls) {
+    batch.push(`{"seq":${seq},"connector":${JSON.stringify(connector)},"method":${JSON.stringify(method)},"arguments":${JSON.stringify(text)}}`);
+  }
+  issuedCalls = [];
+  flushConsole();
+  sendText(`{"type":"calls","calls":[${batch.join(",")}],"events":${JSON.stringify(takeNewEvents())}}`);
+}
+
+/**
+ * @typedef {{seq: number, state: "applied" | "failed" | "pending" | "run", value?: string, error?: string, token?: string}} Reply
+ */
+
+/** @param {Reply[]} replies */
+function receiveReplies(replies) {
+  for (const reply of replies) {
+    const call = calls.get(reply.seq);
+    if (call?.state !== "waiting") continue;
+    waitingCount -= 1;
+    if (reply.state === "pending") {
+      call.state = "pending";
+      pendingCount += 1;
+      stopClock();
+    } else if (reply.state === "run" && call.run !== null) {
+      call.state = "step";
+      call.token = reply.token ?? "";
+      waitingSteps.push(call);
+    } else {
+      call.state = "ready";
+      call.failed = reply.state === "failed";
+      call.outcome = (call.failed ? reply.error : reply.value) ?? UNDEFINED_TEXT;
+      if (!recordedCallEvents.has(call.seq)) arrivedCalls.push(call);
+    }
+  }
+  wake();
+}
+
+/** @returns {Call | undefined} the call whose promise settles next */
+function nextReadyCall() {
+  const served = servedCalls.pop();
+  if (served !== undefined) return served.call;
+  if (arrivedPosition === arrivedCalls.length) {
+    arrivedCalls = [];
+    arrivedPosition = 0;
+    return undefined;
+  }
+  arrivedPosition += 1;
+  return arrivedCalls[arrivedPosition - 1];
+}
+
+/**
+ * Settle a call's promise; the program goes on in the microtasks that follow.
+ *
+ * @param {Call} call
+ * @param {number} time
+ */
+function settle(call, time) {
+  call.state = "settled";
+  happened("call", call.seq, time);
+  const value = decodeValue(call.outcome);
+  if (call.failed) call.reject(withOrigin(value, call));
+  else call.resolve(value);
+  call.outcome = "";
+  call.arguments = "";
+}
+
+/**
+ * @param {unknown} error
+ * @param {Call} call
+ * @returns {Error} an Error whose stack is the place where the program made the call
+ */
+function withOrigin(error, call) {
+  const result = isError(error) ? error : new Error(describeThrown(error));
+  const origin = readText(call.origin, "stack", "");
+  const frames = origin.slice(Math.max(0, origin.indexOf("\n")));
+  defineHidden(result, "stack", `${describeThrown(result)}${frames}`);
+  return result;
+}

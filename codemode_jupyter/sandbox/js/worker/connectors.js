@@ -1,0 +1,121 @@
+// The globals that a program calls: one object per connector, and `codemode`.
+//
+// Owns their shape. A method that the kernel did not name is still a function: its call goes to the kernel, which
+// answers with the nearest names.
+
+/** Names that engines and libraries ask any object for; a connector has none of them. */
+const NEVER_METHODS = new Set([
+  "then",
+  "catch",
+  "finally",
+  "toJSON",
+  "constructor",
+  "prototype",
+  "__proto__",
+  "toString",
+  "toLocaleString",
+  "valueOf",
+  "length",
+  "hasOwnProperty",
+  "isPrototypeOf",
+  "propertyIsEnumerable",
+  "$$typeof",
+  "nodeType",
+  "asymmetricMatch",
+]);
+
+/**
+ * @param {Record<string, Function>} methods
+ * @param {(name: string) => Function} makeMethod for a name that is not among them
+ * @returns {object}
+ */
+function makeNamespace(methods, makeMethod) {
+  const target = Object.create(null);
+  for (const name of Object.keys(methods)) Object.defineProperty(target, name, dataDescriptor(Object.freeze(methods[name]), true));
+  Object.freeze(target);
+  const handler = Object.create(null);
+  handler.get = (/** @type {object} */ _, /** @type {string | symbol} */ key) => {
+    if (Object.hasOwn(target, key)) return target[key];
+    if (typeof key !== "string" || NEVER_METHODS.has(key)) return undefined;
+    return makeMethod(key);
+  };
+  return new Proxy(target, Object.freeze(handler));
+}
+
+/**
+ * @param {string} connector
+ * @param {string} method
+ * @returns {(...values: unknown[]) => Promise<unknown>}
+ */
+function connectorMethod(connector, method) {
+  const call = (/** @type {unknown[]} */ ...values) =>
+    issueCall(connector, method, () => encodeArguments(values, `The arguments of ${connector}.${method}`));
+  defineHidden(call, "name", method);
+  return call;
+}
+
+/**
+ * One argument is its own text; none is `{}`; several are a tagged list.
+ *
+ * @param {unknown[]} values
+ * @param {string} what
+ * @returns {string}
+ */
+function encodeArguments(values, what) {
+  let count = values.length;
+  while (count > 0 && values[count - 1] === undefined) count -= 1;
+  if (count === 0) return "{}";
+  if (count === 1) return encodeValue(values[0], what);
+  const list = encodeValue(values.slice(0, count), what, "strict", MAX_VALUE_BYTES - 40);
+  return `{"$type":"arguments","value":${list}}`;
+}
+
+/** @param {[name: string, methods: string[]][]} namespaces */
+function installConnectors(namespaces) {
+  for (const [name, methodNames] of namespaces) {
+    /** @type {Record<string, Function>} */
+    const methods = Object.create(null);
+    for (const method of methodNames) methods[method] = connectorMethod(name, method);
+    defineGlobal(name, makeNamespace(methods, (method) => connectorMethod(name, method)));
+  }
+  defineGlobal("codemode", makeCodemode());
+}
+
+function makeCodemode() {
+  const ask = (/** @type {string} */ method) => connectorMethod("codemode", method);
+  return makeNamespace(
+    {
+      search: ask("search"),
+      describe: ask("describe"),
+      step: (/** @type {unknown} */ name, /** @type {unknown} */ run) => issueStep(name, run),
+      run: runSnippet,
+    },
+    ask,
+  );
+}
+
+/**
+ * Run a saved program inside this one: same log, same console.
+ *
+ * @param {unknown[]} values name and input
+ * @returns {Promise<unknown>}
+ */
+async function runSnippet(...values) {
+  let text = "";
+  const snippet = await issueCall("codemode", "run", () => {
+    text = encodeArguments(values, "The arguments of codemode.run");
+    return text;
+  });
+  // The input as the log has it, so that a snippet gets the same in every pass and shares no object with its caller.
+  const input = values.length > 1 && values[1] !== undefined ? decodeArguments(text)[1] : undefined;
+  const file = `snippet-${`${snippet.name}`.replace(/[^\w.-]/g, "_")}.js`;
+  return evaluateProgram(snippet.source, file, snippet.line_offset)(input);
+}
+
+/**
+ * @param {string} text of several arguments
+ * @returns {unknown[]}
+ */
+function decodeArguments(text) {
+  return JSON.parse(text).value.map(readTree);
+}

@@ -1,0 +1,151 @@
+// What was thrown, in words and with its place in what the author wrote.
+//
+// Programs are evaluated under names of their own (program.js, snippet-NAME.js), so a stack tells their frames from
+// the runtime's. Where the engine lets us (V8), stacks are made without the runtime's frames and with the author's
+// line numbers; elsewhere the outcome's error is mapped afterwards.
+
+const RUNTIME_FILE = "codemode-sandbox.js";
+const PROGRAM_FILE = "program.js";
+const FRAME_PLACE = /\b(program|snippet-[\w.-]+)\.js:(\d+):(\d+)/;
+
+/** Lines by which each evaluated file is shifted against what its author wrote. @type {Map<string, number>} */
+const lineShifts = new Map();
+/** Whether the engine asks `Error.prepareStackTrace` for stacks. */
+let stacksAreMapped = false;
+
+/**
+ * @param {string} frame a line of a stack
+ * @returns {string} the same with the author's line number
+ */
+function mapFrame(frame) {
+  return frame.replace(FRAME_PLACE, (whole, name, line, column) => {
+    const shift = lineShifts.get(`${name}.js`);
+    return shift === undefined ? whole : `${name}.js:${Math.max(1, Number(line) - shift)}:${column}`;
+  });
+}
+
+function installStackTraces() {
+  defineHidden(Error, "prepareStackTrace", (/** @type {unknown} */ error, /** @type {unknown[]} */ frames) => {
+    let text = describeThrown(error);
+    for (let index = 0; index < frames.length; index += 1) {
+      const frame = `${frames[index]}`;
+      if (FRAME_PLACE.test(frame)) text += `\n    at ${mapFrame(frame)}`;
+    }
+    return text;
+  });
+  stacksAreMapped = !`${new Error("probe").stack}`.includes(RUNTIME_FILE);
+}
+
+/**
+ * @param {unknown} thrown
+ * @returns {string} one short text, for messages; never throws
+ */
+function describeThrown(thrown) {
+  try {
+    if (isError(thrown)) {
+      const name = readText(thrown, "name", "Error");
+      const message = readText(thrown, "message", "");
+      return message === "" ? name : `${name}: ${message}`;
+    }
+    return typeof thrown === "string" ? thrown : String(thrown);
+  } catch {
+    return "an object that cannot be shown";
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Error}
+ */
+function isError(value) {
+  try {
+    return value instanceof Error;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} message
+ * @param {string} [code]
+ * @returns {string} a tagged error
+ */
+function encodeMessage(name, message, code) {
+  const data = code === undefined ? "" : `,"data":{"code":${JSON.stringify(code)}}`;
+  return `{"$type":"error","value":{"name":${JSON.stringify(name)},"message":${JSON.stringify(message)}${data}}}`;
+}
+
+/**
+ * What a program threw, as the tagged error that ends it, with its place.
+ *
+ * @param {unknown} thrown
+ * @param {string[]} globals the names to offer when a name is not defined
+ * @returns {{error: string, line?: number, column?: number}}
+ */
+function encodeThrown(thrown, globals) {
+  if (!isError(thrown)) return { error: encodeMessage("Error", describeNonError(thrown), "thrown_value") };
+  const stack = readText(thrown, "stack", "");
+  const name = readText(thrown, "name", "Error");
+  let message = readText(thrown, "message", "");
+  if (name === "ReferenceError" && message.includes("is not defined")) {
+    message += ` (the only globals available in the sandbox are: ${globals.join(", ")})`;
+  }
+  const fields = [`"name":${JSON.stringify(name)}`, `"message":${JSON.stringify(message)}`];
+  const frames = programFrames(stack);
+  if (frames.length > 0) fields.push(`"stack":${JSON.stringify(frames.join("\n"))}`);
+  addField(fields, "cause", readOwn(thrown, "cause"));
+  addField(fields, "data", errorData(thrown));
+  return { error: `{"$type":"error","value":{${fields.join(",")}}}`, ...programPlace(frames) };
+}
+
+/**
+ * @param {string[]} fields
+ * @param {string} name
+ * @param {unknown} value left out when it cannot be stored
+ */
+function addField(fields, name, value) {
+  if (value === undefined) return;
+  try {
+    fields.push(`"${name}":${encodeValue(value, "The error", "lenient", 100_000)}`);
+  } catch {
+    // The message is what matters.
+  }
+}
+
+/**
+ * @param {unknown} thrown
+ * @returns {string}
+ */
+function describeNonError(thrown) {
+  if (typeof thrown === "string") return thrown === "" ? 'The program threw "" (an empty string).' : thrown.slice(0, 100_000);
+  const text = typeof thrown === "object" && thrown !== null ? inspect(thrown) : describeThrown(thrown);
+  return `The program threw ${text.slice(0, 10_000)}, which is not an Error.`;
+}
+
+/**
+ * @param {string} stack
+ * @returns {string[]} the lines of a stack that lie in the program, with the author's line numbers
+ */
+function programFrames(stack) {
+  const frames = [];
+  for (const line of stack.split("\n")) {
+    const frame = line.trim();
+    const isFrame = frame.startsWith("at ") || /^[^\s]*@/.test(frame);
+    if (isFrame && FRAME_PLACE.test(frame)) frames.push(stacksAreMapped ? frame : mapFrame(frame));
+    if (frames.length === 20) break;
+  }
+  return frames;
+}
+
+/**
+ * @param {string[]} frames
+ * @returns {{line?: number, column?: number}} the innermost place in the program itself (not in a snippet)
+ */
+function programPlace(frames) {
+  for (const frame of frames) {
+    const place = FRAME_PLACE.exec(frame);
+    if (place?.[1] === "program") return { line: Number(place[2]), column: Number(place[3]) };
+  }
+  return {};
+}

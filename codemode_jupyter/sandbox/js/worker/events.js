@@ -1,0 +1,161 @@
+// The pump: what happens to a program, one event per macrotask, live exactly as in a replay.
+//
+// An event is a call's promise that settles or a timer that fires. Between two events every microtask has run, so the
+// program is quiet and what it does next depends on the next event alone. Recorded events come first and in their
+// recorded order; then completed calls that have no recorded event, in the kernel's order; then what arrives; then
+// timers that are due. Owns the order; calls.js and timers.js own what an event does.
+
+/** How long a program may be quiet with nothing to come before it is given up, in real ms. */
+const UNSETTLED_GRACE = 1_000;
+
+/** @typedef {["call" | "timer", number, number]} ProgramEvent kind, seq or timer id, clock */
+
+/** @type {ProgramEvent[]} */
+let recordedEvents = [];
+let replayPosition = 0;
+/** Seqs of calls that have a recorded event. @type {Set<number>} */
+const recordedCallEvents = new Set();
+/** Events that the kernel has not been told. @type {ProgramEvent[]} */
+let newEvents = [];
+
+const pumpChannel = new MessageChannel();
+let turnIsScheduled = false;
+/** @type {number | undefined} */
+let timerHandle;
+/** @type {number | undefined} */
+let graceHandle;
+/** Fired when nothing can happen any more. */
+let programHasEnded = false;
+
+/** Have a turn soon: something may have become ready. */
+function wake() {
+  if (turnIsScheduled || programHasEnded) return;
+  turnIsScheduled = true;
+  pumpChannel.port2.postMessage(null);
+}
+
+/** @param {ProgramEvent[]} events */
+function setRecordedEvents(events) {
+  recordedEvents = events;
+  for (let index = 0; index < events.length; index += 1) {
+    if (events[index][0] === "call") recordedCallEvents.add(events[index][1]);
+  }
+}
+
+function isReplaying() {
+  return replayPosition < recordedEvents.length;
+}
+
+function takeTurn() {
+  turnIsScheduled = false;
+  if (programHasEnded) return;
+  realClearTimeout(timerHandle);
+  realClearTimeout(graceHandle);
+  sendIssuedCalls();
+  if (programOutcome !== null) {
+    endWithOutcome();
+    return;
+  }
+  if (isReplaying() ? replayNextEvent() : happenNext()) wake();
+  else if (!programHasEnded) rest();
+}
+
+/** @returns {boolean} whether an event happened */
+function replayNextEvent() {
+  const [kind, id, time] = recordedEvents[replayPosition];
+  if (kind === "call") {
+    const call = calls.get(id);
+    if (call?.state === "waiting") return false;
+    if (call?.state !== "ready") return diverge(`call ${id} settled`);
+    replayPosition += 1;
+    settle(call, time);
+    return true;
+  }
+  const timer = timers.get(id);
+  if (timer === undefined) return diverge(`timer ${id} fired`);
+  replayPosition += 1;
+  happened("timer", id, time);
+  fireTimer(timer);
+  return true;
+}
+
+/** @returns {boolean} whether an event happened */
+function happenNext() {
+  startLiveClock();
+  // A step is alone while it runs: all that happens meanwhile is its own.
+  if (activeStep !== null) return false;
+  const call = nextReadyCall();
+  if (call !== undefined) {
+    settle(call, liveTime());
+    return true;
+  }
+  if (startNextStep()) return true;
+  const timer = pendingCount === 0 ? nextTimer() : undefined;
+  if (timer === undefined || timer.due > liveTime()) return false;
+  happened("timer", timer.id, liveTime());
+  fireTimer(timer);
+  return true;
+}
+
+/** Nothing is ready: wait for what can come, or end the pass when nothing can. */
+function rest() {
+  if (waitingCount > 0 || activeStep !== null) return;
+  if (pendingCount > 0) {
+    endPass("paused");
+    return;
+  }
+  const timer = isReplaying() ? undefined : nextTimer();
+  if (timer !== undefined) {
+    timerHandle = realSetTimeout(wake, Math.max(1, timer.due - liveTime()));
+    return;
+  }
+  graceHandle = realSetTimeout(giveUp, UNSETTLED_GRACE);
+}
+
+function giveUp() {
+  if (programHasEnded || turnIsScheduled || activeStep !== null) return;
+  const [unhandled] = unhandledRejections.values();
+  if (unhandledRejections.size > 0) failProgram(unhandled);
+  else {
+    failProgram(
+      codedError(
+        "unsettled",
+        "The program waits for something that will never happen: no call and no timer is under way. " +
+          "A promise that it awaits is never resolved.",
+      ),
+    );
+  }
+}
+
+/**
+ * @param {"call" | "timer"} kind
+ * @param {number} id
+ * @param {number} time
+ */
+function happened(kind, id, time) {
+  advanceClock(time);
+  newEvents.push([kind, id, clockTime]);
+}
+
+/** @returns {ProgramEvent[]} */
+function takeNewEvents() {
+  const events = newEvents;
+  newEvents = [];
+  return events;
+}
+
+/**
+ * @param {string} event
+ * @returns {false}
+ */
+function diverge(event) {
+  endPass("diverged", {
+    error: encodeMessage(
+      "Error",
+      `The program did not do the same as before: the recorded run went on when ${event}, which cannot happen in this run. ` +
+        "Something in it changes from run to run; wrap it in codemode.step(name, fn).",
+      "divergence",
+    ),
+  });
+  return false;
+}

@@ -1,0 +1,142 @@
+// One pass: take the begin message, run the program, and say how it ended. The last fragment.
+
+/**
+ * @typedef {{
+ *   type: "begin", source: string, line_offset: number, namespaces: [string, string[]][],
+ *   calls: RecordedCall[], events: ProgramEvent[], clock: number, seed: string, language: string,
+ * }} Begin
+ */
+
+/** @typedef {{value: unknown} | {thrown: unknown}} Outcome */
+
+/** @type {Outcome | null} */
+let programOutcome = null;
+/** Turns since the outcome was there: time for rejections that nobody handles to be reported. */
+let turnsSinceOutcome = 0;
+/** By promise. @type {Map<Promise<unknown>, unknown>} */
+const unhandledRejections = new Map();
+/** @type {string[]} */
+let globalNames = [];
+let hasBegun = false;
+
+/** @param {string} text */
+function receiveText(text) {
+  const message = JSON.parse(text);
+  if (message.type === "replies") receiveReplies(message.replies);
+  else if (message.type === "begin" && !hasBegun) begin(message);
+}
+
+/** @param {Begin} message */
+function begin(message) {
+  hasBegun = true;
+  setClock(message.clock);
+  seedRandom(message.seed);
+  setRecordedCalls(message.calls);
+  setRecordedEvents(message.events);
+  installConnectors(message.namespaces);
+  globalNames = [...message.namespaces.map(([name]) => name), "codemode"];
+  if (message.language !== "javascript") {
+    failProgram(codedError("unsupported_language", `This sandbox runs JavaScript, not ${message.language}.`));
+    return;
+  }
+  runProgram(message.source, message.line_offset).then(
+    (value) => setOutcome({ value }),
+    (thrown) => setOutcome({ thrown }),
+  );
+}
+
+/**
+ * @param {string} source
+ * @param {number} lineOffset
+ */
+async function runProgram(source, lineOffset) {
+  return evaluateProgram(source, PROGRAM_FILE, lineOffset)();
+}
+
+/**
+ * @param {string} source an expression that gives a function
+ * @param {string} file its name in stacks
+ * @param {number} lineOffset lines of the source before the author's first one
+ * @returns {(input?: unknown) => unknown}
+ */
+function evaluateProgram(source, file, lineOffset) {
+  // One line for the directive, so that columns stay as they are.
+  lineShifts.set(file, lineOffset + 1);
+  const program = evaluateGlobally(`"use strict"; (\n${source}\n)\n//# sourceURL=${file}`);
+  if (typeof program !== "function") {
+    throw codedError("not_a_function", `The program must be a function, such as async () => { … }, not ${inspect(program, 1)}.`, TypeError);
+  }
+  return program;
+}
+
+/** @param {Outcome} outcome the first one counts */
+function setOutcome(outcome) {
+  programOutcome ??= outcome;
+  wake();
+}
+
+/** @param {unknown} thrown by a callback that nobody awaits */
+function failProgram(thrown) {
+  setOutcome({ thrown });
+}
+
+/** The program is over: its result or error goes to the kernel, two turns later. */
+function endWithOutcome() {
+  turnsSinceOutcome += 1;
+  if (turnsSinceOutcome < 3) {
+    wake();
+    return;
+  }
+  const outcome = /** @type {Outcome} */ (programOutcome);
+  if ("thrown" in outcome) endPass("failed", encodeThrown(outcome.thrown, globalNames));
+  else if (isReplaying()) diverge(`${recordedEvents[replayPosition][0]} ${recordedEvents[replayPosition][1]} happened`);
+  else if (unhandledRejections.size > 0) endPass("failed", encodeThrown([...unhandledRejections.values()][0], globalNames));
+  else endWithValue(outcome.value);
+}
+
+/** @param {unknown} value */
+function endWithValue(value) {
+  // Reading the value may run getters of the program; what they do is no part of it any more.
+  programHasEnded = true;
+  let text;
+  try {
+    text = encodeValue(value, "The result", "lenient", MAX_RESULT_BYTES);
+  } catch (error) {
+    const isTooLarge = isError(error) && readOwn(error, "code") === "too_large";
+    if (isTooLarge) endPass("too_large", { error: encodeThrown(error, []).error });
+    else endPass("failed", encodeThrown(error, globalNames));
+    return;
+  }
+  endPass("completed", { value: text });
+}
+
+/**
+ * @param {"completed" | "failed" | "paused" | "diverged" | "too_large"} status
+ * @param {{value?: string, error?: string, line?: number, column?: number}} [details]
+ */
+function endPass(status, details = {}) {
+  programHasEnded = true;
+  realClearTimeout(timerHandle);
+  realClearTimeout(graceHandle);
+  sendText(
+    JSON.stringify({ type: "done", status, ...details, issued: issuedCount, events: takeNewEvents(), lines: takeConsoleLines() }),
+  );
+}
+
+function start() {
+  pumpChannel.port1.onmessage = takeTurn;
+  listenGlobally("unhandledrejection", (event) => {
+    event.preventDefault();
+    unhandledRejections.set(event.promise, event.reason);
+  });
+  listenGlobally("rejectionhandled", (event) => unhandledRejections.delete(event.promise));
+  // Callbacks of programs are guarded where they are called, so this is a fault of the runtime or the engine.
+  listenGlobally("error", (event) => {
+    event.preventDefault();
+    failProgram(event.error);
+  });
+  connect(receiveText);
+  lockDown();
+}
+
+start();

@@ -1,0 +1,195 @@
+"""One pass, as every executor sees it: the Worker's texts in, the kernel's texts out, and one end.
+
+Owns: the begin message, the order and number of what a Worker may say, the batching of replies, the running time.
+Never does: transport (an executor carries the texts), decisions about calls (the ``PassHandler``), or trust.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from codemode_jupyter.sandbox.protocol import (
+    CallBatch,
+    PassEnd,
+    PassHandler,
+    PassRequest,
+    Reply,
+    StepResult,
+)
+from codemode_jupyter.sandbox.running_time import RunningTime
+from codemode_jupyter.sandbox.worker_messages import (
+    ConsoleMessage,
+    MalformedMessageError,
+    WorkerMessage,
+    parse_worker_message,
+)
+
+MAX_CALLS = 60_000
+"""Most calls that a Worker may ask for in one pass; the sandbox's runtime refuses earlier, with a better text."""
+
+MAX_MESSAGES = 200_000
+"""Most texts of a Worker in one pass."""
+
+MAX_CONSOLE_LENGTH = 2_000_000
+"""Most characters that a pass may print; what comes after is dropped. The sandbox's runtime drops earlier, with a note."""
+
+
+class PassSession:
+    """One pass of a program in some sandbox.
+
+    The executor calls ``start`` when the sandbox can take texts, ``receive`` with each text of it, ``end`` when it knows that
+    nothing more will come, and awaits ``wait``. All of it happens on one event loop; none of it raises.
+
+    Parameters
+    ----------
+    request : PassRequest
+        What to run.
+    handler : PassHandler
+        Who is told what the program does.
+    send_text : callable
+        Takes a text to the sandbox; must not block.
+    """
+
+    def __init__(self, request: PassRequest, handler: PassHandler, send_text: Callable[[str], None]) -> None:
+        self._request = request
+        self._handler = handler
+        self._send_text = send_text
+        self._loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[PassEnd] = self._loop.create_future()
+        self._time = RunningTime(request.timeout, self._expire)
+        self._messages = 0
+        self._console_length = 0
+        self._last_seq = -1
+        self._calls = 0
+        self._waiting: set[int] = set()
+        """Calls and steps that the kernel has to answer; while there are any, the running time stands."""
+        self._steps: dict[int, str] = {}
+        """Tokens of steps that the sandbox was told to run."""
+        self._replies: list[dict[str, Any]] = []
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the pass is over."""
+        return self._end.done()
+
+    def start(self) -> None:
+        """Hand the program to the sandbox and let its time run."""
+        if self.has_ended:
+            return
+        self._send_text(begin_text(self._request))
+        self._time.run()
+        self._handler.started(self)
+
+    def receive(self, text: str) -> None:
+        """Take one text of the sandbox; what comes after the end is ignored, what no runtime would send ends the pass."""
+        if self.has_ended:
+            return
+        self._messages += 1
+        try:
+            if self._messages > MAX_MESSAGES:
+                raise MalformedMessageError("too many messages")
+            self._take(parse_worker_message(text))
+        except MalformedMessageError as fault:
+            self.end(PassEnd("protocol", error=f"The sandbox sent a message that no program can send: {fault}."))
+
+    def reply(self, replies: Sequence[Reply]) -> None:
+        """Send answers to the sandbox, together with all others of this tick of the loop."""
+        if self.has_ended:
+            return
+        for reply in replies:
+            if reply.seq not in self._waiting:
+                continue
+            self._waiting.discard(reply.seq)
+            if reply.state == "run" and reply.token is not None:
+                self._steps[reply.seq] = reply.token
+            if not self._replies:
+                self._loop.call_soon(self._send_replies)
+            self._replies.append(_reply_fields(reply))
+
+    def end(self, end: PassEnd) -> None:
+        """End the pass, if it has not ended yet."""
+        self._time.stand()
+        if not self._end.done():
+            self._end.set_result(end)
+
+    async def wait(self) -> PassEnd:
+        """Return how the pass ended, once it has."""
+        return await asyncio.shield(self._end)
+
+    def _take(self, message: WorkerMessage) -> None:
+        match message:
+            case CallBatch():
+                self._take_calls(message)
+            case StepResult():
+                if self._steps.pop(message.seq, None) != message.token:
+                    raise MalformedMessageError("a step that was not handed out")
+                self._await_kernel(message.seq)
+                self._handler.step_result(message)
+            case ConsoleMessage():
+                self._handler.console(self._within_limit(message.lines))
+            case PassEnd():
+                self.end(message)
+
+    def _take_calls(self, batch: CallBatch) -> None:
+        self._calls += len(batch.calls)
+        if self._calls > MAX_CALLS:
+            raise MalformedMessageError("too many calls")
+        for call in batch.calls:
+            if call.seq <= self._last_seq:
+                raise MalformedMessageError("call numbers that do not increase")
+            self._last_seq = call.seq
+            self._await_kernel(call.seq)
+        self._handler.calls(batch)
+
+    def _await_kernel(self, seq: int) -> None:
+        self._waiting.add(seq)
+        self._time.stand()
+
+    def _within_limit(self, lines: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+        kept = []
+        for level, text in lines:
+            self._console_length += len(text) + 1
+            if self._console_length <= MAX_CONSOLE_LENGTH:
+                kept.append((level, text))
+        return kept
+
+    def _send_replies(self) -> None:
+        replies, self._replies = self._replies, []
+        if self.has_ended:
+            return
+        self._send_text(json.dumps({"type": "replies", "replies": replies}, separators=(",", ":")))
+        if not self._waiting:
+            self._time.run()
+
+    def _expire(self) -> None:
+        seconds = f"{self._request.timeout:g}"
+        self.end(PassEnd("timeout", error=f"Execution timed out: the program ran for more than {seconds} s."))
+
+
+def begin_text(request: PassRequest) -> str:
+    """Return the message that hands a program to a sandbox."""
+    return json.dumps(
+        {
+            "type": "begin",
+            "source": request.source,
+            "line_offset": request.line_offset,
+            "namespaces": [[space.name, space.methods] for space in request.namespaces],
+            "calls": [
+                (call.seq, call.connector, call.method, call.arguments, call.state, call.outcome)
+                for call in request.calls
+            ],
+            "events": list(request.events),
+            "clock": request.clock,
+            "seed": request.seed,
+            "language": request.language,
+        },
+        separators=(",", ":"),
+    )
+
+
+def _reply_fields(reply: Reply) -> dict[str, Any]:
+    fields = {"value": reply.value, "error": reply.error, "token": reply.token}
+    return {"seq": reply.seq, "state": reply.state} | {key: text for key, text in fields.items() if text is not None}

@@ -1,0 +1,46 @@
+"""The one sandbox runtime, as text for a Worker.
+
+Owns: the order in which the fragments in ``js/worker`` are put together. Never runs anything.
+
+How to use the text: make a Worker of it (classic or module), post the texts of the kernel to it and take its texts.
+A Worker whose first message carries a ``MessagePort`` speaks through that port from there on; Deno's host does so,
+because Deno's global scope lets a program find its listeners.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+FRAGMENTS = (
+    "captured",
+    "heap",
+    "random",
+    "clock",
+    "timers",
+    "errors",
+    "encode",
+    "special_values",
+    "decode",
+    "inspect",
+    "console",
+    "transport",
+    "events",
+    "calls",
+    "steps",
+    "connectors",
+    "lockdown",
+    "main",
+)
+"""Names of the fragments in order; each may use at load time only what stands before it."""
+
+RUNTIME_NAME = "codemode-sandbox.js"
+"""The runtime's name in stacks: without one they would show the Worker's address."""
+
+
+@cache
+def worker_source() -> str:
+    """Return the sandbox runtime: one strict function in which the fragments share a scope."""
+    folder = files("codemode_jupyter.sandbox") / "js" / "worker"
+    fragments = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in FRAGMENTS]
+    return '(() => {\n"use strict";\n' + "\n".join(fragments) + f"\n}})();\n//# sourceURL={RUNTIME_NAME}\n"
