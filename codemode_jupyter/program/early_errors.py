@@ -70,7 +70,7 @@ class _Context:
 
 
 def first_early_error(root: Node) -> Fault | None:
-    """The first such mistake in the order of the text, or None. The tree must have no parse errors."""
+    """Return the first such mistake in the order of the text, or None. The tree must have no parse errors."""
     stack: list[tuple[Node, _Context]] = [(root, _Context(_Scope()))]
     while stack:
         node, context = stack.pop()
@@ -162,7 +162,7 @@ def _check_class(node: Node, context: _Context) -> Fault | None:
 
 
 def _check_function(node: Node, context: _Context) -> Fault | None:
-    """A function is a block's own name; at the top of a function it may share its name with a ``var``."""
+    """Check a name that is a block's own, but at the top of a function may be a ``var``'s, too."""
     name = node.child_by_field_name("name")
     if name is None:
         return None
@@ -194,7 +194,7 @@ def _declare(node: Node, keyword: str, scope: _Scope) -> Fault | None:
 
 
 def bound_names(pattern: Node) -> Iterator[Node]:
-    """The identifiers that a pattern declares."""
+    """Yield the identifiers that a pattern declares."""
     stack = [pattern]
     while stack:
         node = stack.pop()
@@ -212,23 +212,27 @@ def bound_names(pattern: Node) -> Iterator[Node]:
 
 
 def _children(node: Node, context: _Context) -> Iterable[tuple[Node, _Context]]:
-    """The children, each with what holds for it."""
+    """Give the children, each with what holds for it."""
     kind = node.type
     if context.at_function_top:
         context = replace(context, at_function_top=False)
     if kind in _FUNCTIONS:
         return _function_children(node, context)
     if kind == "class_static_block":
-        inside = _Context(_Scope(), may_await=False, may_return=False)
-        return _body_children(node, context, inside)
+        return _body_children(node, context, _Context(_Scope(), may_await=False, may_return=False))
     if kind == "field_definition":
-        inside = _Context(_Scope(), may_await=False)
-        value = node.child_by_field_name("value")
+        value, inside = node.child_by_field_name("value"), _Context(_Scope(), may_await=False)
         return [(child, inside if child == value else context) for child in node.children]
-    if kind == "labeled_statement":
-        label = node.child_by_field_name("label")
-        if label is not None:
-            context = replace(context, labels=context.labels | {text_of(label)})
+    inside = _inside_statement(node, context)
+    return [(child, inside) for child in node.children]
+
+
+def _inside_statement(node: Node, context: _Context) -> _Context:
+    """Return what holds inside a block, a loop, a switch or a labelled statement."""
+    kind = node.type
+    label = node.child_by_field_name("label") if kind == "labeled_statement" else None
+    if label is not None:
+        context = replace(context, labels=context.labels | {text_of(label)})
     if kind in _BLOCKS:
         scope = _Scope(context.scope)
         if kind == "for_in_statement":
@@ -238,11 +242,11 @@ def _children(node: Node, context: _Context) -> Iterable[tuple[Node, _Context]]:
         context = replace(context, in_loop=True)
     if kind == "switch_body":
         context = replace(context, in_switch=True)
-    return [(child, context) for child in node.children]
+    return context
 
 
 def _redeclare_loop_names(node: Node, scope: _Scope) -> None:
-    """The head's names, already checked, belong to the scope around the body, which may shadow them."""
+    """Put the head's names, already checked, in the scope around the body, which may shadow them."""
     kind, left = node.child_by_field_name("kind"), node.child_by_field_name("left")
     if kind is not None and left is not None and kind.type != "var":
         for name in bound_names(left):
@@ -261,7 +265,7 @@ def _function_children(node: Node, context: _Context) -> Iterable[tuple[Node, _C
 
 
 def _body_children(node: Node, around: _Context, inside: _Context) -> Iterable[tuple[Node, _Context]]:
-    """The children of a function; its body's own block is not another scope, the parameters belong to it."""
+    """Yield the children of a function; its body is not another scope, the parameters belong to it."""
     name = node.child_by_field_name("name")
     for child in node.children:
         if child == name:

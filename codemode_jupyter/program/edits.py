@@ -36,7 +36,7 @@ class Edited(NamedTuple):
 
 
 def blanked(data: bytes, start: int, end: int, *, first: str = "", last: str = "") -> Edit:
-    """An edit that puts blanks for a piece of text; its first or last character may become a given ASCII one."""
+    """Make an edit that puts blanks for a piece of text, but for a given first or last character in ASCII."""
     text = blank(data[start:end].decode())
     if first:
         text = first + text[len(first) :]
@@ -69,7 +69,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> Edited:
 
 
 def column_before(shifts: Iterable[Shift], line: int, column: int) -> int:
-    """The column that stood at ``column`` before the edits; for a place inside an insertion, where it was made."""
+    """Return the column that stood at ``column`` before the edits; inside an insertion, where it was made."""
     on_line = sorted((shift for shift in shifts if shift.line == line), key=lambda shift: shift.column, reverse=True)
     for shift in on_line:
         if column >= shift.column:

@@ -45,6 +45,7 @@ _REFUSED = {
     "type_assertion": "`<T>value` cannot be erased; write `value as T`.",
     "import_alias": "`import x = …` cannot run here; write `const x = …`.",
 }
+_CASTS = ("as_expression", "satisfies_expression")
 _STATEMENTS = frozenset(
     (
         "expression_statement",
@@ -72,7 +73,7 @@ class NotErasableError(Exception):
 
 
 def erasing_edits(data: bytes, root: Node) -> list[Edit]:
-    """The edits that make JavaScript of a TypeScript tree without errors.
+    """List the edits that make JavaScript of a TypeScript tree without errors.
 
     Raises
     ------
@@ -120,6 +121,15 @@ class _Eraser:
 
     visit_satisfies_expression = visit_as_expression
 
+    def visit_call_expression(self, node: Node) -> Iterable[Node]:
+        """End the statement of a type before a ``(`` on the next line, where the grammar sees a call."""
+        function = node.child_by_field_name("function")
+        if function is None or function.type not in _CASTS:
+            return node.children
+        value = named_children(function)[0]
+        self.blank_range(value.end_byte, function.end_byte, last=";")
+        return [value, *node.children[1:]]
+
     def visit_non_null_expression(self, node: Node) -> Iterable[Node]:
         return self.without(node, "!")
 
@@ -147,7 +157,7 @@ class _Eraser:
         return list(self.parameters(node.children))
 
     def parameters(self, children: list[Node]) -> Iterator[Node]:
-        """The parameters without ``this``, which is a type."""
+        """Yield the parameters without ``this``, which is a type."""
         for index, child in enumerate(children):
             pattern = child.child_by_field_name("pattern")
             if pattern is not None and pattern.type == "this":
@@ -176,7 +186,7 @@ class _Eraser:
     visit_method_signature = visit_function_signature
 
     def blank_overload(self, statement: Node, signature: Node) -> None:
-        """An overload is a type; a function that lost its body is not."""
+        """Take an overload for a type, but not a function that lost its body."""
         following = statement.next_named_sibling
         while following is not None and following.type == "comment":
             following = following.next_named_sibling
@@ -254,7 +264,7 @@ class _Eraser:
     # Helpers
 
     def member(self, node: Node, *marks: str) -> Iterable[Node]:
-        """A member of a class without modifiers; ``;`` keeps a name in brackets or a ``*`` from the line before."""
+        """Take the modifiers off a member; ``;`` keeps a name in brackets or a ``*`` from the line before."""
         children = list(self.without(node, *marks))
         if children and children[0].type in _MODIFIERS:
             self.blank(children[0], first=";")
@@ -262,7 +272,7 @@ class _Eraser:
         return children
 
     def without(self, node: Node, *marks: str) -> Iterable[Node]:
-        """The children, with the given marks and keywords made blank."""
+        """Make the given marks and keywords blank and return the other children."""
         left = []
         for child in node.children:
             if child.type in marks and not child.is_named:
@@ -272,7 +282,7 @@ class _Eraser:
         return left
 
     def end_of_statement(self, node: Node) -> str:
-        """A semicolon where the type ended its statement and the next line would now be taken for its continuation."""
+        """Return a semicolon where the type ended its statement and the next line would now continue it."""
         if node.end_byte != self.statement_end:
             return ""
         following = after_trivia(self.data, node.end_byte)
@@ -290,7 +300,7 @@ def _spans_lines(node: Node) -> bool:
 
 
 def _flattened(node: Node, parameters: Node) -> Iterator[Node]:
-    """The children, with those of the parameter list in its place."""
+    """Yield the children, with those of the parameter list in its place."""
     for child in node.children:
         if child == parameters:
             yield from child.children

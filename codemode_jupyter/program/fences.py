@@ -36,7 +36,7 @@ class _Block(NamedTuple):
 
 
 def isolate_program(text: str) -> str:
-    """The text with everything that is not the program replaced by blanks.
+    """Replace everything that is not the program by blanks.
 
     Of several fences, those that name JavaScript or TypeScript are the program, one after the other; if none
     does, those that name no language; if all name another one, all of them. A text without fences, or one
@@ -60,13 +60,13 @@ def isolate_program(text: str) -> str:
 
 
 def _ended(blanks: str) -> str:
-    """The blanks with a semicolon in their last blank: there is always one, for the fences' own marks stood there."""
+    """Put a semicolon in the last blank: there is one, for the fences' own marks stood there."""
     index = blanks.rindex(" ")
     return f"{blanks[:index]};{blanks[index + 1 :]}"
 
 
 def _inline_code(text: str) -> str:
-    """A function in single backticks is inline code of a sentence, not a template that nobody reads."""
+    """Take a function in single backticks for inline code, not for a template that nobody reads."""
     match = _INLINE_CODE.match(text)
     if match is None:
         return text
@@ -121,7 +121,7 @@ def _blocks(text: str) -> list[_Block]:
 
 
 def _one_line_block(line: re.Match[str]) -> _Block:
-    """A fence that is opened and closed on one line: a first word that names a language is not code."""
+    """Read a fence that is opened and closed on one line: a first word that names a language is not code."""
     start, end = line.span(2)
     language = _language(line[2])
     if language in _JAVASCRIPT_NAMES:
@@ -131,13 +131,13 @@ def _one_line_block(line: re.Match[str]) -> _Block:
 
 
 def _closing(text: str, start: int, opening: str) -> re.Match[str] | None:
-    """The line that closes a fence: the same mark, at least as long, and nothing else."""
+    """Find the line that closes a fence: the same mark, at least as long, and nothing else."""
     mark, length = opening[0], len(opening)
     return re.compile(rf"^[ \t]*{mark}{{{length},}}[ \t]*$", re.MULTILINE).search(_unified(text), start)
 
 
 def _unified(text: str) -> str:
-    """The text with every line ended by a line feed, so that ``$`` finds the ends; lengths are kept."""
+    """End every line by a line feed, so that ``$`` finds the ends; lengths are kept."""
     return re.sub(r"\r\n", " \n", text).replace("\r", "\n")
 
 

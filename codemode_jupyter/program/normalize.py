@@ -54,7 +54,7 @@ class Program:
     shifts: tuple[tuple[Shift, ...], ...] = ()
 
     def written_column(self, line: int, column: int) -> int:
-        """The column as it was written, for a place that an engine reported.
+        """Return the column as it was written, for a place that an engine reported.
 
         Columns are those of the source except on a line that got a ``return`` before an expression that does
         not begin its line, an enum or a parameter property. ``line`` is the line as written, both count from 1.
@@ -65,7 +65,7 @@ class Program:
 
 
 def normalize_code(code: str) -> str:
-    """The ``source`` of ``prepare_program``: an expression that evaluates to ``async (input) => …``.
+    """Return the ``source`` of ``prepare_program``: an expression that evaluates to ``async (input) => …``.
 
     Raises
     ------
@@ -157,7 +157,7 @@ class _Body:
             self.default_name = None if name is None else text_of(name)
 
     def return_default_value(self, value: Node) -> None:
-        """The value is made where it stands; the function is called after everything else."""
+        """Make the value where it stands; a function is called after everything else."""
         statement = next(node for node in self.statements if node.child_by_field_name("value") == value)
         keyword, default = statement.children[0], find_child(statement, "default")
         name = "default_" + hashlib.sha256(self.data).hexdigest()[:16]
@@ -227,7 +227,7 @@ class _Body:
                 return
 
     def functions(self) -> dict[str, Node]:
-        """The functions that the program declares at its top, by name."""
+        """Collect the functions that the program declares at its top, by name."""
         functions: dict[str, Node] = {}
         for statement in self.statements:
             if statement.type in _FUNCTION_DECLARATIONS:

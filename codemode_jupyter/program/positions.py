@@ -25,7 +25,7 @@ class Position(NamedTuple):
 
 
 def utf16_length(text: str) -> int:
-    """Number of UTF-16 code units of a text."""
+    """Count the UTF-16 code units of a text."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
@@ -39,12 +39,12 @@ def position_at(text: str, index: int) -> Position:
 
 
 def blank(text: str) -> str:
-    """The text with every character but the line breaks replaced by as many spaces as it has UTF-16 code units."""
+    """Replace every character but the line breaks by as many spaces as it has UTF-16 code units."""
     return _NOT_A_LINE_BREAK.sub(lambda match: "  " if match[0] > "\uffff" else " ", text)
 
 
 def line_excerpt(code: str, line: int, column: int) -> str:
-    """The line before a place, its line, and a caret below the place, with line numbers at the left.
+    """Show the line before a place, its line, and a caret below the place, with line numbers at the left.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _index_of_column(line: str, column: int) -> int:
 
 
 def _window(line: str, start: int) -> str:
-    """The visible piece of a line from ``start``, with ellipses where something was cut."""
+    """Cut the visible piece of a line from ``start``, with ellipses where something is missing."""
     end = start + _EXCERPT_WIDTH
     return ("…" if start else "") + _visible(line[start:end]) + ("…" if len(line) > end else "")
 

@@ -45,7 +45,7 @@ class Script:
     shifts: tuple[Shift, ...]
 
     def error(self, offset: int, problem: str, *, hint: str | None = None, code: str = "syntax_error") -> CodemodeError:
-        """The refusal for a byte of ``text``, in the place where it was written."""
+        """Make the refusal for a byte of ``text``, in the place where it was written."""
         line, column = position_of(self.text.encode(), offset)
         place = Position(line, column_before(self.shifts, line, column))
         return syntax_error(self.written, place, problem, hint=hint, error_code=code)
@@ -78,7 +78,7 @@ def read_script(written: str) -> Script:
 
 
 def _erased(written: str, text: str, data: bytes, javascript: Tree) -> tuple[str, tuple[Shift, ...]]:
-    """The text without types, or as it is when it is JavaScript after all."""
+    """Erase the types, unless the text is JavaScript after all."""
     typescript = parse_typescript(data)
     if typescript.root_node.has_error:
         if not javascript.root_node.has_error:

@@ -26,9 +26,12 @@ TRIVIA = re.compile(rb"(?:\s|\xc2\xa0|\xef\xbb\xbf|\xe2\x80[\xa8\xa9]|//[^\n\r]*
 _PARSER_POSITION = re.compile(r"process version:\d+.* row:(\d+), col:(\d+)")
 _LOGGED_BYTES = 200_000
 _SLICE = 4096
+_OFTEN_FORGOTTEN = (")", "]", "}", ",", ":", ";", "=")
 _CLOSING = {"(": ")", "[": "]", "{": "}", "${": "}"}
 _TOKEN = re.compile(r"[\w$]+|=>|\S")
-_PYTHON = re.compile(r"^(?:def \w+\(.*\).*:|from [\w.]+ import |import \w+$|class \w+.*:$|(?:el)?if .*:$)", re.MULTILINE)
+_PYTHON = re.compile(
+    r"^(?:def \w+\(.*\).*:|from [\w.]+ import |import \w+$|class \w+.*:$|(?:el)?if .*:$)", re.MULTILINE
+)
 
 
 class Fault(NamedTuple):
@@ -58,22 +61,22 @@ def descendants(root: Node) -> Iterator[Node]:
 
 
 def named_children(node: Node) -> list[Node]:
-    """The named children that are not comments."""
+    """List the named children that are not comments."""
     return [child for child in node.named_children if child.type not in ("comment", "html_comment")]
 
 
 def text_of(node: Node) -> str:
-    """The text a node stands for."""
+    """Return the text a node stands for."""
     return (node.text or b"").decode()
 
 
 def find_child(node: Node, *types: str) -> Node | None:
-    """The first child of one of the given types, keywords and punctuation included."""
+    """Find the first child of one of the given types, keywords and punctuation included."""
     return next((child for child in node.children if child.type in types), None)
 
 
 def after_trivia(data: bytes, offset: int) -> int:
-    """The offset of the next token."""
+    """Return the offset of the next token."""
     match = TRIVIA.match(data, offset)
     return match.end() if match else offset
 
@@ -81,7 +84,7 @@ def after_trivia(data: bytes, offset: int) -> int:
 def syntax_error(
     code: str, position: Position, problem: str, *, hint: str | None = None, error_code: str = "syntax_error"
 ) -> CodemodeError:
-    """The refusal of a program at a place, with the lines around it.
+    """Make the refusal of a program at a place, with the lines around it.
 
     ``data`` holds ``line``, ``column`` (from 1, in the text as written) and ``excerpt``.
     """
@@ -107,7 +110,8 @@ def first_fault(data: bytes, tree: Tree) -> Fault:
     offset = after_trivia(data, stopped)
     if (literal := _unterminated_literal(data, node) or _unterminated_comment(data, stopped)) is not None:
         return literal
-    missing = next((node for node in _faulty(tree.root_node) if node.is_missing and not node.is_named), None)
+    forgotten = (node for node in _faulty(tree.root_node) if node.is_missing and node.type in _OFTEN_FORGOTTEN)
+    missing = next(forgotten, None)
     token = _TOKEN.match(data[offset : offset + 200].decode(errors="ignore"))
     if token is None:
         return _unclosed(tree.root_node) or Fault(offset, "the program ends too early.")
@@ -118,14 +122,14 @@ def first_fault(data: bytes, tree: Tree) -> Fault:
 
 
 def language_hint(code: str) -> str | None:
-    """A hint for a text that is another language."""
+    """Return a hint for a text that is another language."""
     if _PYTHON.search(code):
         return "This looks like Python; the program must be JavaScript."
     return None
 
 
 def _faulty(root: Node) -> Iterator[Node]:
-    """The nodes on the way to errors, and the errors."""
+    """Yield the nodes on the way to errors, and the errors."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -135,7 +139,7 @@ def _faulty(root: Node) -> Iterator[Node]:
 
 
 def _stopped_at(data: bytes, tree: Tree, first: Node) -> int:
-    """The end of the last token that still fitted.
+    """Return the end of the last token that still fitted.
 
     An error node begins where the recovery put it, which may be lines earlier; the parser's log knows the
     token that no rule could take: the last one reported before the recovery begins. Logging is slow, so of
@@ -171,7 +175,7 @@ def _stopped_at(data: bytes, tree: Tree, first: Node) -> int:
 
 
 def _start_of_faulty_statement(root: Node) -> int:
-    """The start of the statement before the first one with an error; 0 when the whole text is one error."""
+    """Return the start of the statement before the first one with an error; 0 if all is one error."""
     before = 0
     for child in root.children:
         if child.has_error or child.is_missing:
@@ -181,7 +185,7 @@ def _start_of_faulty_statement(root: Node) -> int:
 
 
 def _unterminated_literal(data: bytes, error: Node) -> Fault | None:
-    """A text or template that is never closed swallows what follows: its beginning is the place to show."""
+    """Find a text or template that is never closed and swallows what follows: it is the place to show."""
     names = {b"`": "template", b'"': "text", b"'": "text"}
     for node in [error, *error.children]:
         opening = data[node.start_byte : node.start_byte + 2]
@@ -202,7 +206,7 @@ def _unterminated_comment(data: bytes, stopped: int) -> Fault | None:
 
 
 def _unclosed(root: Node) -> Fault | None:
-    """The last bracket that was opened and never closed."""
+    """Find the last bracket that was opened and never closed."""
     opened: list[Node] = []
     for node in _tokens(root):
         if node.type in _CLOSING:

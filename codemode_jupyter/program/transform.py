@@ -19,11 +19,11 @@ from codemode_jupyter.program.syntax import find_child, named_children, text_of
 _PROPERTY_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _RESERVED = frozenset(
-    (
-        "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
-        "false finally for function if implements import in instanceof interface let new null package private protected "
-        "public return static super switch this throw true try typeof var void while with yield"
-    ).split()
+    """
+    arguments await break case catch class const continue debugger default delete do else enum eval export extends
+    false finally for function if implements import in instanceof interface let new null package private protected
+    public return static super switch this throw true try typeof var void while with yield
+    """.split()  # noqa: SIM905 -- a list of words reads better as words
 )
 _TEXTS = ("string", "template_string")
 
@@ -46,9 +46,7 @@ def enum_edits(enum: Node) -> list[Edit]:
     edits = []
     if (keyword := find_child(enum, "const")) is not None:
         edits.append(_replaced(keyword, " " * len("const")))
-    edits += [
-        _replaced(keyword, "var ") for keyword in enum.children if keyword.type == "enum"
-    ]
+    edits += [_replaced(keyword, "var ") for keyword in enum.children if keyword.type == "enum"]
     edits.append(_replaced(body.children[0], f"= (({name}) => {{"))
     edits += list(_member_edits(name, body))
     edits += [_replaced(child, " ") for child in body.children if child.type == ","]
@@ -81,7 +79,7 @@ def _member_edits(enum_name: str, body: Node) -> Iterator[Edit]:
 
 
 def _key(node: Node) -> str:
-    """The member's name as a JavaScript expression."""
+    """Write the member's name as a JavaScript expression."""
     text = text_of(node)
     if node.type == "property_identifier":
         return json.dumps(text, ensure_ascii=False)
@@ -99,7 +97,7 @@ def parameter_property_edits(method: Node) -> list[Edit]:
     Raises
     ------
     ValueError
-        For a modifier outside a constructor, on a pattern, or where the call of ``super`` is not a statement of its own.
+        For a modifier outside a constructor, on a pattern, or without a statement ``super(…)`` to follow.
     """
     parameters, body = method.child_by_field_name("parameters"), method.child_by_field_name("body")
     if parameters is None or body is None:

@@ -15,7 +15,9 @@ from codemode_jupyter.program import prepare_program
 _SCRIPT = Path(__file__).with_name("evaluate.mjs")
 
 
-def run_sources(sources: Sequence[str], inputs: Sequence[Any] = (), *, compile_only: bool = False) -> list[dict[str, Any]]:
+def run_sources(
+    sources: Sequence[str], inputs: Sequence[Any] = (), *, compile_only: bool = False
+) -> list[dict[str, Any]]:
     node = shutil.which("node")
     assert node is not None, "node is needed to run programs; `make test` installs it"
     job = json.dumps({"sources": list(sources), "inputs": list(inputs)})
