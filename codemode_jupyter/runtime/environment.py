@@ -6,10 +6,12 @@ the notebook room installs its own when the extension is loaded. The runtime the
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
-from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.deno import DenoExecutor
 from codemode_jupyter.sandbox.protocol import Executor
 
 
@@ -30,26 +32,27 @@ class Environment(Protocol):
 
 
 class ProcessEnvironment:
-    """A plain Python process: the file is in the working directory, the sandbox is headless."""
+    """A plain Python process: the file is in the working directory, the sandbox is headless, one for each event loop."""
+
+    def __init__(self) -> None:
+        self._executors: WeakKeyDictionary[asyncio.AbstractEventLoop, Executor] = WeakKeyDictionary()
 
     def database_path(self) -> Path:
         """Return ``codemode.sqlite3`` in the working directory."""
         return Path.cwd() / "codemode.sqlite3"
 
     async def executor(self) -> Executor:
-        """Return a headless executor.
+        """Return the headless executor of this event loop.
 
         Raises
         ------
         CodemodeError
             Code ``no_sandbox``: the headless sandbox is not installed.
         """
-        raise CodemodeError(
-            "no_sandbox",
-            "There is no page to run the program in, and the headless sandbox is not installed.",
-            hint="Run `pip install 'codemode-jupyter[headless]'`, "
-            "or open the notebook in JupyterLab and `%load_ext codemode_jupyter`.",
-        )
+        loop = asyncio.get_running_loop()
+        if loop not in self._executors:
+            self._executors[loop] = DenoExecutor()
+        return self._executors[loop]
 
 
 _current: Environment = ProcessEnvironment()

@@ -21,7 +21,7 @@ INSTALL_HINT = "Run `pip install 'codemode-jupyter[headless]'`."
 def find_deno() -> str | None:
     """Return the path of a Deno executable: the ``deno`` package's own, else the one on the path, else ``None``."""
     try:
-        from deno import find_deno_bin  # noqa: PLC0415  an extra that may be missing
+        from deno import find_deno_bin  # type: ignore[import-untyped]  # noqa: PLC0415  an extra that may be missing
 
         return str(find_deno_bin())
     except (ImportError, FileNotFoundError):

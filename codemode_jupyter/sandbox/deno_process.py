@@ -8,6 +8,7 @@ needs none to be put away.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import queue
@@ -188,7 +189,7 @@ class DenoProcess:
             _call_on(run.loop, run.fail, kind, text)
 
     def _bury(self) -> None:
-        """The pipe has ended, so the process has, or is about to."""
+        """Tell every run that the process is gone: its pipe has ended."""
         self._process.kill()
         self._process.wait()
         self._threads[2].join()
@@ -209,10 +210,8 @@ class DenoProcess:
 
 
 def _call_on(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: str) -> None:
-    try:
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for this run any more
         loop.call_soon_threadsafe(call, *arguments)
-    except RuntimeError:
-        pass  # the loop is closed: nobody waits for this run any more
 
 
 def _environment(folder: str) -> dict[str, str]:

@@ -34,14 +34,14 @@ MAX_MESSAGES = 200_000
 """Most texts of a Worker in one pass."""
 
 MAX_CONSOLE_LENGTH = 2_000_000
-"""Most characters that a pass may print; what comes after is dropped. The sandbox's runtime drops earlier, with a note."""
+"""Most characters that a pass may print; the rest is dropped. The sandbox's runtime drops earlier, with a note."""
 
 
 class PassSession:
     """One pass of a program in some sandbox.
 
-    The executor calls ``start`` when the sandbox can take texts, ``receive`` with each text of it, ``end`` when it knows that
-    nothing more will come, and awaits ``wait``. All of it happens on one event loop; none of it raises.
+    The executor calls ``start`` when the sandbox can take texts, ``receive`` with each text of it, ``end`` when it
+    knows that nothing more will come, and awaits ``wait``. All of it happens on one event loop; none of it raises.
 
     Parameters
     ----------
@@ -84,13 +84,11 @@ class PassSession:
         self._handler.started(self)
 
     def receive(self, text: str) -> None:
-        """Take one text of the sandbox; what comes after the end is ignored, what no runtime would send ends the pass."""
+        """Take one text of the sandbox; it is ignored after the end, and ends the pass if no runtime would send it."""
         if self.has_ended:
             return
-        self._messages += 1
         try:
-            if self._messages > MAX_MESSAGES:
-                raise MalformedMessageError("too many messages")
+            self._count_message()
             self._take(parse_worker_message(text))
         except MalformedMessageError as fault:
             self.end(PassEnd("protocol", error=f"The sandbox sent a message that no program can send: {fault}."))
@@ -118,6 +116,11 @@ class PassSession:
     async def wait(self) -> PassEnd:
         """Return how the pass ended, once it has."""
         return await asyncio.shield(self._end)
+
+    def _count_message(self) -> None:
+        self._messages += 1
+        if self._messages > MAX_MESSAGES:
+            raise MalformedMessageError("too many messages")
 
     def _take(self, message: WorkerMessage) -> None:
         match message:

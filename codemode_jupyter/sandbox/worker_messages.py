@@ -82,7 +82,7 @@ def parse_worker_message(text: str) -> WorkerMessage:
         case "done":
             return _end(message)
         case kind:
-            _refuse(f"unknown type {str(kind)[:100]!r}")
+            return _refuse(f"unknown type {str(kind)[:100]!r}")
 
 
 def _call(item: object) -> CallRequest:
@@ -138,7 +138,7 @@ def _console(items: object) -> tuple[ConsoleLine, ...]:
     for item in _list(items):
         match item:
             case [str(level), str(text)] if level in _LEVELS and len(text) <= MAX_CONSOLE_LINE:
-                lines.append((level, text))  # type: ignore[arg-type]  one of the levels
+                lines.append((level, text))  # type: ignore[arg-type]  # one of the levels, checked above
             case _:
                 _refuse("malformed console line")
     return tuple(lines)
