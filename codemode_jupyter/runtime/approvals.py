@@ -13,6 +13,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.digest import combine
+from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
@@ -40,9 +41,12 @@ def approve(
         if row is None:
             raise CodemodeError("unknown_execution", f'No execution "{execution_id}" to resume.')
         if row.status != "paused":
+            raise not_paused(row)
+        if doubtful := store.calls.with_state(execution_id, "in_doubt"):
             raise CodemodeError(
-                "not_paused",
-                f'Execution "{execution_id}" is not paused (status: {row.status}); only a paused run can be approved.',
+                "in_doubt",
+                f"It is not known whether {doubtful[0].name} (call {doubtful[0].seq}) happened; that has to be settled first.",
+                hint='Answer with `respond(execution_id, seq, "run_again" | "happened" | "give_up")`.',
             )
         if missing := capabilities.missing(row.connectors):
             raise missing_connectors(f"Execution {execution_id}", missing)
@@ -80,8 +84,18 @@ def reject(
         )
         for call in chosen:
             store.calls.update(connection, execution_id, call.seq, ("pending",), state="rejected", decided_at=now)
-        store.calls.update_all(connection, execution_id, ("pending", "approved", "in_doubt"), state="cancelled")
+        store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
     return True
+
+
+def not_paused(row: ExecutionRow) -> CodemodeError:
+    """Return the refusal to decide about an execution that does not wait."""
+    stale = row.status == "running" and not is_alive(row.owner, row.heartbeat, time.time())
+    return CodemodeError(
+        "not_paused",
+        f'Execution "{row.id}" is not paused (status: {row.status}); only a paused run can be approved.',
+        hint="The kernel that ran it is gone: `recover()` takes it up again." if stale else None,
+    )
 
 
 def missing_connectors(what: str, missing: Sequence[str]) -> CodemodeError:
@@ -97,7 +111,7 @@ def missing_connectors(what: str, missing: Sequence[str]) -> CodemodeError:
 
 def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, digest: str | None) -> list[CallRow]:
     """Return the waiting calls that a decision is about, or refuse it as stale."""
-    waiting = {call.seq: call for call in store.calls.waiting(execution_id)}
+    waiting = {call.seq: call for call in store.calls.with_state(execution_id, "pending")}
     if seq is None:
         wanted = sorted(waiting)
     elif isinstance(seq, int):

@@ -37,6 +37,9 @@ LOST_TRIES = 5
 PAGE_PATIENCE = 60.0
 """Seconds to wait for a sandbox to come back after a pass was lost."""
 
+NO_SANDBOX = ("no_sandbox", "no_page")
+"""Codes by which an executor, or the place that should have one, says that there is none."""
+
 _STOP_SECONDS = 3.0
 _log = logging.getLogger(__name__)
 
@@ -117,7 +120,7 @@ class ExecutionDriver:
             try:
                 return await self._run_pass(await self._around.executor())
             except CodemodeError as error:
-                if error.code != "no_sandbox":
+                if error.code not in NO_SANDBOX:
                     raise
                 if time.monotonic() >= give_up:
                     self.never_started = error

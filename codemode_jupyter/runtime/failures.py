@@ -85,7 +85,12 @@ def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: 
     """
     name, message, hint = _thrown(end.error)
     cause = _code_of_failed_call(name, message, calls)
-    if cause is None and name in ("ReferenceError", "NameError") and "is not defined" in message:
+    if (
+        cause is None
+        and name in ("ReferenceError", "NameError")
+        and "is not defined" in message
+        and "globals" not in message
+    ):
         hint = f"The only globals available in the sandbox are: {', '.join(globals_)}."
     excerpt = line_excerpt(code, end.line, end.column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"

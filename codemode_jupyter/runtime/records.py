@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from codemode_jupyter.runtime.plain import plain, with_console
+
 CallState: TypeAlias = Literal[
     "executing",
     "applied",
@@ -27,6 +29,20 @@ ExecutionStatus: TypeAlias = Literal[
 ]
 
 
+NEVER_RAN = frozenset(
+    {
+        "syntax_error",
+        "invalid_code",
+        "unknown_language",
+        "unknown_execution",
+        "not_paused",
+        "stale_decision",
+        "no_sandbox",
+    }
+)
+"""Codes of errors that came before the program could run."""
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorDetail:
     """Why something failed.
@@ -44,6 +60,15 @@ class ErrorDetail:
 
     def __str__(self) -> str:
         return self.message
+
+    def told(self) -> str:
+        """Return all of it as one text: what failed, where, and how to mend it."""
+        ran = self.code not in NEVER_RAN
+        place = f" (line {self.line}, column {self.column})" if self.line is not None else ""
+        text = f"{'Code execution failed: ' if ran else ''}{self.message}{place}"
+        if self.excerpt:
+            text += f"\n{self.excerpt}"
+        return f"{text}\n{self.hint}" if self.hint else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +160,30 @@ class Outcome:
     error: ErrorDetail | None = None
     logs: tuple[str, ...] = ()
     calls: tuple[CallRecord, ...] = field(default=(), repr=False)
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the JSON form that a model reads: never the log of calls, never the program."""
+        wire: dict[str, Any] = {"status": self.status, "executionId": self.execution_id}
+        if self.status == "completed":
+            wire["result"] = plain(self.result)
+        elif self.status == "paused":
+            wire["pending"] = [
+                {
+                    "executionId": call.execution_id,
+                    "seq": call.seq,
+                    "connector": call.connector,
+                    "method": call.method,
+                    "args": plain(call.args),
+                }
+                for call in self.pending
+            ]
+        else:
+            error = self.error or ErrorDetail("internal_error", "The run failed without saying why.")
+            wire["error"] = with_console(error.told(), self.logs)
+            wire["code"] = error.code
+        if self.logs:
+            wire["logs"] = list(self.logs)
+        return wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def expire(store: Store, max_age: float) -> list[tuple[str, ExecutionStatus]]:
             if store.executions.update(connection, row.id, ("running",), **changes):
                 ended.append((row.id, "error"))
         for execution_id, _ in ended:
-            store.calls.update_all(connection, execution_id, ("pending", "approved", "in_doubt"), state="cancelled")
+            store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
     return ended
 
 

@@ -96,7 +96,7 @@ async def roll_back(
             connection, execution_id, ("paused", *FINISHED), status="partly_rolled_back", updated_at=time.time()
         ):
             raise CodemodeError("still_running", f"Execution {execution_id} was started by somebody else.")
-        store.calls.update_all(connection, execution_id, ("pending", "approved", "in_doubt"), state="cancelled")
+        store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
     for call in candidates:
         await _revert(store, capabilities, execution_id, call, tally)
         notify()

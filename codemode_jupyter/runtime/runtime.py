@@ -13,25 +13,27 @@ import secrets
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import prepare_program
-from codemode_jupyter.runtime import approvals, discovery, failures, outcome, retention, snippet_library
+from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
+from codemode_jupyter.runtime.blocking import run_blocking
 from codemode_jupyter.runtime.built_in import built_in_tools
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
 from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import dispose
-from codemode_jupyter.runtime.lease import new_owner
+from codemode_jupyter.runtime.lease import is_alive, new_owner
 from codemode_jupyter.runtime.names import check_runtime_name
 from codemode_jupyter.runtime.records import ExecutionRecord, Outcome, PendingCall, Snippet
 from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import ExecutionRow
+from codemode_jupyter.runtime.tool import RuntimeTool, runtime_tool
 from codemode_jupyter.runtime.watchers import Watchers
 from codemode_jupyter.sandbox.protocol import Executor
 
@@ -154,6 +156,26 @@ class Runtime:
             return await self._outcome(row.id)
         return await self._drive(row)
 
+    def run(self, code: str, **options: Any) -> Outcome:
+        """Run a program like ``execute`` and block until then; works with no loop, and inside a notebook's loop.
+
+        In a notebook prefer ``await runtime.execute(...)``: while this blocks, a program in the page gets no answers on
+        kernels that read messages between cells only.
+        """
+        return run_blocking(self.execute(code, **options), self._release)
+
+    def tool(self, description: str | None = None, hints: Mapping[str, str] | None = None) -> RuntimeTool:
+        """Return this runtime as the one tool of a model.
+
+        Parameters
+        ----------
+        description : str or None
+            Replaces the whole text that explains the tool.
+        hints : mapping or None
+            A short remark for each connector by name, in place of its instructions' first line.
+        """
+        return runtime_tool(self._capabilities, self.execute, description, hints or {})
+
     async def approve(
         self, execution_id: str, seq: int | Sequence[int] | None = None, *, digest: str | None = None
     ) -> Outcome:
@@ -198,6 +220,35 @@ class Runtime:
         await dispose(self._capabilities, execution_id, "rejected")
         return True
 
+    async def recover(self) -> list[Outcome]:
+        """Take up the executions of this runtime whose kernel died, by replay; return what came of each.
+
+        A call whose outcome was not recorded may or may not have happened. Tools declared idempotent run again under the
+        same idempotency key; for any other the execution is paused, and ``pending`` lists the call with kind ``in_doubt``
+        until ``respond`` has answered.
+        """
+        await self._capabilities.load()
+        return list(await asyncio.gather(*(self._recover(row) for row in recovery.stale(self._store))))
+
+    async def respond(self, execution_id: str, seq: int, answer: recovery.Answer, *, result: Any = None) -> Outcome:
+        """Say what became of a call in doubt, and go on.
+
+        Parameters
+        ----------
+        answer : {"run_again", "happened", "give_up"}
+            Run it (again), take ``result`` as its result, or end the execution.
+        """
+        try:
+            row = recovery.respond(self._store, self._owner, execution_id, seq, answer, result)
+        except CodemodeError as refusal:
+            return Outcome("error", execution_id, error=failures.detail_of(refusal))
+        self._changed(execution_id)
+        if row.status == "running":
+            return await self._drive(row)
+        if row.status == "error":
+            await dispose(self._capabilities, execution_id, "error")
+        return await self._outcome(execution_id)
+
     async def rollback(self, execution_id: str) -> RollbackReport:
         """Undo the applied calls of an execution that can be undone, newest first.
 
@@ -234,6 +285,8 @@ class Runtime:
             row = self._row(execution_id)
             if row.status not in ("running", "paused"):
                 return await self._outcome(execution_id)
+            if row.status == "running" and not is_alive(row.owner, row.heartbeat, time.time()):
+                return Outcome("error", execution_id, error=failures.detail_of(_ownerless(row)))
             # Changes by this runtime wake us at once; those of another process are looked for.
             await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
 
@@ -246,7 +299,11 @@ class Runtime:
         else:
             row = store.executions.get(execution_id)
             ids = [execution_id] if row is not None and row.status == "paused" else []
-        return [outcome.pending_call(id_, call, self._capabilities) for id_ in ids for call in store.calls.waiting(id_)]
+        return [
+            outcome.pending_call(id_, call, self._capabilities)
+            for id_ in ids
+            for call in store.calls.with_state(id_, "pending", "in_doubt")
+        ]
 
     async def execution(self, execution_id: str) -> ExecutionRecord:
         """Return one execution with its log.
@@ -416,6 +473,21 @@ class Runtime:
             self._store, self._capabilities, self._current_executor, self._owner, self.tool_timeout, self._changed
         )
 
+    async def _recover(self, row: ExecutionRow) -> Outcome:
+        try:
+            taken = recovery.take_over(self._store, self._capabilities, self._owner, row)
+        except CodemodeError as refusal:
+            return Outcome("error", row.id, error=failures.detail_of(refusal))
+        self._changed(row.id)
+        if taken is not None and taken.status == "running":
+            return await self._drive(taken)
+        return await self._outcome(row.id)
+
+    async def _release(self) -> None:
+        """Close the executor of a loop that ends; one that was passed in is its owner's to close."""
+        if self._executor is None:
+            await (await current_environment().executor()).close()
+
     async def _current_executor(self) -> Executor:
         return self._executor if self._executor is not None else await current_environment().executor()
 
@@ -468,3 +540,11 @@ class Runtime:
 
     def _changed(self, execution_id: str) -> None:
         self._watchers.tell(execution_id)
+
+
+def _ownerless(row: ExecutionRow) -> CodemodeError:
+    return CodemodeError(
+        "owner_gone",
+        f"Execution {row.id} is recorded as running, but the kernel that ran it is gone.",
+        hint="`recover()` takes it up again.",
+    )

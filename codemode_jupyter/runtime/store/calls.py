@@ -74,9 +74,10 @@ class CallTable:
         """Return the log of one execution in order."""
         return self._select("WHERE execution = ? ORDER BY seq", (execution_id,))
 
-    def waiting(self, execution_id: str) -> list[CallRow]:
-        """Return the calls of one execution that wait for a person, in order."""
-        return self._select("WHERE execution = ? AND state = 'pending' ORDER BY seq", (execution_id,))
+    def with_state(self, execution_id: str, *states: CallState) -> list[CallRow]:
+        """Return the calls of one execution that are in one of some states, in order."""
+        marks = ", ".join("?" * len(states))
+        return self._select(f"WHERE execution = ? AND state IN ({marks}) ORDER BY seq", (execution_id, *states))
 
     def events(self, execution_id: str) -> list[Event]:
         """Return what happened to the program, in order."""

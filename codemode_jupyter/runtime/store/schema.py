@@ -60,7 +60,7 @@ _FIRST = (
         UNIQUE (execution, seq)
     )
     """,
-    "CREATE INDEX call_waiting ON call (execution) WHERE state = 'pending'",
+    "CREATE INDEX call_by_state ON call (execution, state)",
     """
     CREATE TABLE event (
         execution TEXT NOT NULL REFERENCES execution (id) ON DELETE CASCADE,

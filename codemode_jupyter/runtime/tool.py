@@ -1,0 +1,87 @@
+"""The tool a model gets: one text parameter in, one JSON outcome out.
+
+Owns: its name, description and schema. Never does: return the program's source or the log of calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.failures import detail_of
+from codemode_jupyter.runtime.records import Outcome
+
+_DESCRIPTION = """\
+Run a JavaScript program in a sandbox; it composes the tools of the connectors below.
+
+How to work:
+1. `const found = await codemode.search("what you want to do")` lists methods and saved snippets that match.
+2. `const how = await codemode.describe(found.results[0].path)` says how one is called.
+3. Then call it: `await connector.method({ name: value })`. Never guess a method's name.
+
+Rules:
+- Write one async arrow function, `async () => { … }`, and return what you want to know. TypeScript syntax is accepted.
+- The ONLY globals are {globals} (plus standard JavaScript). There is no network, no file system, no `fetch`, no `require`.
+- Await every call. Calls that do not depend on each other may run together in `Promise.all`.
+- Some methods need a person's approval. Write the program as if they returned normally. The answer then has status "paused":
+  say what is waiting, and do NOT send the program again; it goes on by itself once it is approved.
+- A program may be run again from its first line with all calls answered from the record, so it must make the same calls each
+  time. Time, random numbers and UUIDs repeat by themselves; `codemode.step(name, fn)` keeps the value of anything else.
+- `codemode.run(name, input)` runs a saved snippet. A program worth keeping takes its input as a parameter: `async (input) => …`.
+
+Connectors:
+{connectors}"""
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeTool:
+    """A runtime as one tool, in the neutral form that agent libraries adapt.
+
+    ``await tool({"code": "..."})`` or ``await tool(code="...")`` returns the outcome's wire form and never raises for what a
+    model did.
+    """
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    execute: Callable[[str], Awaitable[Outcome]]
+
+    async def __call__(self, arguments: Mapping[str, Any] | None = None, /, **keywords: Any) -> dict[str, Any]:
+        """Run the program in ``code``."""
+        given = {**(arguments or {}), **keywords}
+        code = given.pop("code", None)
+        if not isinstance(code, str) or given:
+            refusal = CodemodeError("invalid_code", "The tool takes one argument, `code`, which is a text.")
+            return Outcome("error", "", error=detail_of(refusal)).to_wire()
+        return (await self.execute(code)).to_wire()
+
+
+def runtime_tool(
+    capabilities: Capabilities,
+    execute: Callable[[str], Awaitable[Outcome]],
+    description: str | None,
+    hints: Mapping[str, str],
+) -> RuntimeTool:
+    """Return the tool over a runtime; ``hints`` are short remarks by connector, ``description`` replaces the whole text."""
+    schema = {
+        "type": "object",
+        "properties": {"code": {"type": "string", "description": "The program: one async arrow function."}},
+        "required": ["code"],
+        "additionalProperties": False,
+    }
+    return RuntimeTool(
+        "codemode", _described(capabilities, hints) if description is None else description, schema, execute
+    )
+
+
+def _described(capabilities: Capabilities, hints: Mapping[str, str]) -> str:
+    names = [f"`{name}`" for name in (*capabilities.names, "codemode")]
+    listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+    lines = []
+    for connector in capabilities.connectors:
+        remark = hints.get(connector.name) or next(iter(connector.instructions().strip().splitlines()), "")
+        lines.append(f"- `{connector.name}`" + (f" — {remark}" if remark else ""))
+    return _DESCRIPTION.replace("{globals}", listed).replace("{connectors}", "\n".join(lines) or "(none)")
