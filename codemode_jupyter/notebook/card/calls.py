@@ -19,7 +19,7 @@ from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR
 UNFOLDED = 50
 """Up to this many calls stand in the card; of more, the newest ``NEWEST`` do and the rest is folded."""
 NEWEST = 20
-LISTED = 500
+LISTED = 200
 """At most this many lines are in the fold."""
 _NAME = 120
 _ARGUMENTS = 160

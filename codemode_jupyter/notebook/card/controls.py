@@ -36,7 +36,7 @@ def revertible(record: ExecutionRecord) -> list[CallRecord]:
 def controls_layout(
     record: ExecutionRecord, notices: Sequence[str] = (), *, replacing: str | None = None
 ) -> Element | None:
-    """Return the controls that apply to a finished execution, or ``None``; ``replacing`` names a snippet that exists."""
+    """Return the controls that apply to a finished execution, or ``None``; ``replacing``: a snippet that exists."""
     undoable = revertible(record)
     saveable = record.status == "completed"
     if not undoable and not saveable:

@@ -23,7 +23,7 @@ data-key data-state data-action data-execution data-seq data-digest data-form da
 """
 
 TAGS = frozenset(_TAGS.split())
-"""Every tag that a card may have. No link, image, script or form, and no heading (JupyterLab lists headings as chapters)."""
+"""Every tag that a card may have. No link, image or script, and no heading (JupyterLab lists headings as chapters)."""
 
 ATTRIBUTES = frozenset(_ATTRIBUTES.split())
 """Every attribute that a card may have. No event handler, no style, no address, no id."""

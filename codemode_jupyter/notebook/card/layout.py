@@ -91,7 +91,7 @@ def unrecorded_layout(error: ErrorDetail, code: str = "") -> Element:
 
 
 def notices_layout(notices: Sequence[str]) -> Element:
-    """Return the place for what the card itself has to say; it is there when empty, so that it is announced when filled."""
+    """Return the place for what the card itself has to say; there even when empty, so that changes are announced."""
     return element(
         "div",
         [element("div", visible_nodes(notice), class_="cm-notice") for notice in notices],

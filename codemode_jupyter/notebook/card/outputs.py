@@ -17,7 +17,7 @@ from codemode_jupyter.notebook.card.html import to_html
 from codemode_jupyter.notebook.card.text import to_text
 
 Place: TypeAlias = Literal["page", "file", "terminal"]
-"""``page``: a person looks at it and can click. ``file``: a kernel whose outputs are only kept (``nbclient``, no stdin).
+"""``page``: a person looks at it and can click. ``file``: a kernel whose outputs are only kept (``nbclient``).
 ``terminal``: no kernel; text is printed once."""
 
 Bundle: TypeAlias = dict[str, Any]
@@ -51,7 +51,8 @@ class Output:
 
     def __init__(self, bundle: Bundle | None = None) -> None:
         self._empty = bundle is None
-        self._handle: DisplayHandle | None = display(bundle or _EMPTY, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        shown = display(bundle or _EMPTY, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+        self._handle: DisplayHandle | None = shown
 
     def replace(self, bundle: Bundle, metadata: dict[str, Any] | None = None) -> None:
         """Show ``bundle`` in place of what is shown."""

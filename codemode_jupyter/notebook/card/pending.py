@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 from codemode_jupyter.notebook.card.drawer import drawer, field
 from codemode_jupyter.notebook.card.element import Element, Node, element
-from codemode_jupyter.notebook.card.value_text import count, key_text, pretty, quoted
+from codemode_jupyter.notebook.card.value_text import count, key_text, pretty
 from codemode_jupyter.notebook.card.visible import visible, visible_nodes
 from codemode_jupyter.runtime.digest import combined_digest
 from codemode_jupyter.runtime.records import PendingCall
 
 _LONG = 400
 _LONG_LINES = 6
+_ROWS = 100
+"""Up to this many arguments have a row each; more are one text, which is as complete."""
 _DESCRIPTION = 1_000
 _REASON = 500
 _IN_DOUBT = (
@@ -84,20 +87,20 @@ def _description(call: PendingCall) -> str:
 def _arguments(args: object) -> Element:
     if args in ({}, [], None):
         return element("div", "No arguments.", class_="cm-soft cm-ask-args")
-    rows: list[Element] = []
-    for key, value in args.items() if isinstance(args, Mapping) else [("arguments", args)]:
-        rows.append(
-            element("dt", visible_nodes(str(key) if isinstance(args, Mapping) and _plain(str(key)) else key_text(key)))
-        )
-        rows.append(element("dd", _argument(str(key), value)))
-    return element("dl", rows, class_="cm-ask-args")
-
-
-def _argument(key: str, value: object) -> tuple[Node, ...]:
-    prose = isinstance(value, str) and _plain(value)
-    text = (
-        value if isinstance(value, str) and prose else quoted(value) if isinstance(value, str) else pretty(value).text
+    if isinstance(args, Mapping) and len(args) <= _ROWS:
+        rows = [(key if _plain(key) else key_text(key), value) for key, value in args.items()]
+    else:
+        rows = [("arguments", args)]
+    return element(
+        "dl",
+        [(element("dt", visible_nodes(name)), element("dd", _argument(name, value))) for name, value in rows],
+        class_="cm-ask-args",
     )
+
+
+def _argument(name: str, value: object) -> tuple[Node, ...]:
+    prose = isinstance(value, str) and _plain(value)
+    text = value if isinstance(value, str) and prose else pretty(value).text
     lines = text.count("\n") + 1
     style = "cm-prose" if prose else "cm-code"
     if len(text) <= _LONG and lines <= _LONG_LINES:
@@ -111,14 +114,14 @@ def _argument(key: str, value: object) -> tuple[Node, ...]:
             class_=f"cm-text cm-scroll {style}",
             tabindex=0,
             role="region",
-            aria_label=f"{visible(key[:80])}, {size}",
+            aria_label=f"{visible(name[:80])}, {size}",
         ),
     )
 
 
-def _plain(text: str) -> bool:
+def _plain(text: object) -> TypeGuard[str]:
     """Tell whether a text may stand without quotation marks and still be taken for nothing but a text."""
-    if not text or text != text.strip() or text[0] in "\"'[{":
+    if not isinstance(text, str) or not text or text != text.strip() or text[0] in "\"'[{":
         return False
     try:
         json.loads(text)

@@ -30,6 +30,7 @@ _TREE_NODES = 1_000
 _TREE_CHILDREN = 100
 _TREE_DEPTH = 12
 _SHORT = 100
+_LEAF = 2_000
 _CELL = 60
 _HEX_ROWS = 8
 _HEX_WIDTH = 16
@@ -188,10 +189,10 @@ def _entry(key: str, item: object, depth: int, budget: _Budget) -> Element:
 
 def _leaf(item: object) -> Element:
     if isinstance(item, str) and (len(item) > _SHORT or "\n" in item):
-        return element("pre", visible_nodes(item[:2_000]), "…" if len(item) > 2_000 else None, class_="cm-text")  # noqa: PLR2004  a leaf is read here, a long text is printed by the program
+        return element("pre", visible_nodes(item[:_LEAF]), "…" if len(item) > _LEAF else None, class_="cm-text")
     return element(
         "code",
-        visible_nodes(scalar(item, 2_000) if not holds_others(item) else preview(item)),
+        visible_nodes(scalar(item, _LEAF) if not holds_others(item) else preview(item)),
     )
 
 

@@ -9,41 +9,70 @@ from __future__ import annotations
 from codemode_jupyter.notebook.card.element import Element, Node
 
 _BLOCKS = frozenset(
-    {"details", "div", "dl", "dt", "footer", "header", "li", "ol", "p", "pre", "section", "summary", "table", "ul"}
+    ["details", "div", "dl", "dt", "footer", "header", "li", "ol", "p", "section", "summary", "table", "ul"]
 )
-_LEFT_OUT = frozenset({"button", "input", "label", "textarea"})
+_END_A_LINE = (_BLOCKS - {"dt"}) | {"dd", "pre"}
+_INDENTED = frozenset({"dl", "li"})
+_LEFT_OUT = frozenset({"button", "input", "label"})
 _COLUMN_WIDTH = 40
 
 
 def to_text(tree: Element) -> str:
     """Return ``tree`` as lines of text."""
-    lines = [""]
+    lines = _Lines()
     _write(tree, lines, preformatted=False)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    return "\n".join(line.rstrip() for line in lines.lines if line.strip())
 
 
-def _write(node: Node, lines: list[str], *, preformatted: bool) -> None:
+class _Lines:
+    """Lines under construction. A line gets its indentation with its first text."""
+
+    def __init__(self) -> None:
+        self.lines = [""]
+        self.indentation = ""
+
+    def flow(self, text: str) -> None:
+        """Go on with the line; blanks at its beginning, and a second blank, are dropped."""
+        text = text.replace("\n", " ")
+        self.keep(text.lstrip(" ") if not self.lines[-1] or self.lines[-1].endswith(" ") else text)
+
+    def keep(self, text: str) -> None:
+        """Go on with the line with text that stays as it is."""
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self.lines.append("")
+            if line:
+                self.lines[-1] = (self.lines[-1] or self.indentation) + line
+
+    def end_line(self) -> None:
+        """Begin a new line unless nothing stands on this one."""
+        if self.lines[-1].strip():
+            self.lines.append("")
+        else:
+            self.lines[-1] = ""
+
+
+def _write(node: Node, lines: _Lines, *, preformatted: bool) -> None:
     if isinstance(node, str):
-        first, *rest = node.split("\n") if preformatted else [" ".join(node.split("\n"))]
-        lines[-1] += first if preformatted or not lines[-1].endswith(" ") else first.lstrip(" ")
-        lines.extend(rest)
+        (lines.keep if preformatted else lines.flow)(node)
         return
-    if node.tag in _LEFT_OUT or node.attributes.get("aria-hidden"):
+    if node.tag in _LEFT_OUT or node.attributes.get("aria-hidden") or "hidden" in node.attributes:
         return
-    block = node.tag in _BLOCKS
-    if block and lines[-1].strip():
-        lines.append("")
+    if node.tag in _BLOCKS:
+        lines.end_line()
+    outer = lines.indentation
+    if node.tag in _INDENTED:
+        lines.indentation += "  "
     if node.tag == "table":
-        lines.extend(_table(node))
+        lines.keep("\n".join(_table(node)))
     else:
-        indent = node.tag == "li" or "cm-indent" in node.attributes.get("class", "").split()
-        start = len(lines) - 1
         for child in _shown(node):
             _write(child, lines, preformatted=preformatted or node.tag == "pre")
-        if indent:
-            lines[start:] = [f"  {line}" for line in lines[start:]]
-    if block and lines[-1].strip():
-        lines.append("")
+    lines.indentation = outer
+    if node.tag == "dt":
+        lines.keep("  ")
+    if node.tag in _END_A_LINE:
+        lines.end_line()
 
 
 def _shown(node: Element) -> tuple[Node, ...]:
@@ -65,7 +94,7 @@ def _rows(node: Element) -> list[Element]:
 
 
 def _cell(node: Node) -> str:
-    lines = [""]
+    lines = _Lines()
     _write(node, lines, preformatted=False)
-    text = " ".join(" ".join(lines).split())
+    text = " ".join(" ".join(lines.lines).split())
     return text if len(text) <= _COLUMN_WIDTH else text[: _COLUMN_WIDTH - 1] + "…"

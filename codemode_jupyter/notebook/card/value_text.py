@@ -151,7 +151,7 @@ def holds_others(value: object) -> TypeGuard[Container]:
 
 
 def _on_one_line(value: Container, depth: int, *, pretty: bool) -> str | None:
-    """Return the container on one line, when it is empty or (for the pretty form) short and flat enough; else ``None``."""
+    """Return the container on one line when it is empty or, in the pretty form, short enough; else ``None``."""
     if not value:
         return "{}" if isinstance(value, Mapping) else "[]"
     if not pretty:

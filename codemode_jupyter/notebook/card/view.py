@@ -68,7 +68,7 @@ class RunView:
         self._controls_output = Output()
 
     def attach(self, execution_id: str) -> None:
-        """Follow ``execution_id`` from now on; must be called on the event loop. What an earlier run offered below it is withdrawn."""
+        """Follow ``execution_id`` from now on; must be called on the loop. An earlier run's controls are withdrawn."""
         newest_controls.withdraw()
         self._execution_id = execution_id
         shown_executions.add(execution_id)

@@ -20,7 +20,7 @@ from codemode_jupyter.notebook.card.element import Element, Node, element
 
 _Kind: TypeAlias = Literal["hidden", "imitation", "right_to_left", "combining", "plain"]
 
-_SUSPECT = re.compile(r"[^\x20-\x7e\n\t]+")
+_ORDINARY = re.compile(r"[\x20-\x7e\n\t]")
 _WORD = re.compile(r"[^\W\d_]+")
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
@@ -33,6 +33,10 @@ _IMITATING_SIGNS = frozenset(
 # word.
 _TWINS = frozenset("асеорхуіјѕһԁԛԝӏвкмнтАВЕКМНОРСТУХІЈЅԌᴦοαικνρυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 _COMBINING_ALLOWED = 2
+_WORDS = 200
+"""Up to this many different words with imitations are told apart; with more, their letters are suspect everywhere."""
+_MARKED = 500
+"""Up to this many suspect characters of one text are elements with their name; further ones are plain text."""
 _ZERO_WIDTH_JOINER, _EMOJI_STYLE = "\u200d", "\ufe0f"
 
 
@@ -57,24 +61,31 @@ def _script(character: str) -> str:
     return unicodedata.name(character, "").partition(" ")[0]
 
 
-def _imitations(text: str) -> set[int]:
-    """Return the places of letters that imitate Latin ones: in a word of mixed scripts, or a word made of twins alone."""
-    places: set[int] = set()
-    words = [word for word in _WORD.finditer(text) if not word.group().isascii()]
-    foreign = [letter for word in words for letter in set(word.group()) if _script(letter) in _IMITATING_SCRIPTS]
+def _imitations(text: str, characters: set[str]) -> dict[str, set[str]]:
+    """Return the words of ``text`` with letters that imitate Latin ones, each with these letters.
+
+    Such is a foreign letter in a word that has Latin ones, and a word of nothing but twins in a text that is not
+    written in their script.
+    """
+    foreign = {letter for letter in characters if _script(letter) in _IMITATING_SCRIPTS}
+    if not foreign:
+        return {}
     written_in_it = any(letter not in _TWINS for letter in foreign)
-    for word in words:
-        letters = word.group()
+    found: dict[str, set[str]] = {}
+    for word in set(_WORD.findall(text)):
+        letters = set(word)
+        inside = letters & foreign
         mixed = any(_script(letter) == "LATIN" for letter in letters)
-        twins = not written_in_it and len(letters) > 1 and all(letter in _TWINS for letter in letters)
-        if mixed or twins:
-            start = word.start()
-            places.update(start + i for i, letter in enumerate(letters) if _script(letter) in _IMITATING_SCRIPTS)
-    return places
+        twins = not written_in_it and len(word) > 1 and letters <= _TWINS
+        if inside and (mixed or twins):
+            found[word] = inside
+    return found
 
 
 def _belongs_to_emoji(text: str, index: int) -> bool:
-    """Tell whether the joiner or style sign at ``index`` stands behind a symbol, as it does inside an emoji."""
+    """Tell whether a joiner or style sign at ``index`` stands behind a symbol, as it does inside an emoji."""
+    if text[index] not in (_ZERO_WIDTH_JOINER, _EMOJI_STYLE):
+        return False
     before = text[index - 1 : index]
     if text[index] == _EMOJI_STYLE:
         return unicodedata.category(before) == "So" if before else False
@@ -88,29 +99,32 @@ def _belongs_to_emoji(text: str, index: int) -> bool:
 
 def _pieces(text: str) -> Iterator[tuple[_Kind, str]]:
     """Cut ``text`` into runs; what is suspect comes one character at a time."""
-    imitations = _imitations(text) if not text.isascii() else set()
-    done = 0
-    for run in _SUSPECT.finditer(text):
-        start, combining, previous_end = run.start(), 0, run.start()
-        if start > done:
-            yield "plain", text[done:start]
-        for index in range(start, run.end()):
+    characters = {character for character in set(text) if not _ORDINARY.match(character)}
+    suspect: dict[str, _Kind] = {character: kind for character in characters if (kind := _kind(character)) != "plain"}
+    imitations = _imitations(text, characters)
+    if len(imitations) > _WORDS:
+        suspect |= dict.fromkeys(set().union(*imitations.values()), "imitation")
+        imitations = {}
+    patterns = [re.escape(word) for word in sorted(imitations, key=len, reverse=True)]
+    patterns += ["".join(["[", *map(re.escape, suspect), "]"])] if suspect else []
+    done = piled = 0
+    last = -2
+    for found in re.finditer("|".join(patterns), text) if patterns else ():
+        start, end = found.span()
+        word = imitations.get(found.group(), set()) if end - start > 1 else set()
+        for index in range(start, end):
             character = text[index]
-            kind = "imitation" if index in imitations else _kind(character)
-            combining = combining + 1 if kind == "combining" else 0
+            kind = "imitation" if character in word else suspect.get(character, "plain")
+            piled = piled + 1 if kind == "combining" and index == last + 1 else 1
+            last = index
             if kind == "combining":
-                kind = "hidden" if combining > _COMBINING_ALLOWED else "plain"
-            if kind == "hidden" and character in (_ZERO_WIDTH_JOINER, _EMOJI_STYLE) and _belongs_to_emoji(text, index):
-                kind = "plain"
-            if kind == "plain":
+                kind = "hidden" if piled > _COMBINING_ALLOWED else "plain"
+            if kind == "plain" or (kind == "hidden" and _belongs_to_emoji(text, index)):
                 continue
-            if index > previous_end:
-                yield "plain", text[previous_end:index]
+            if index > done:
+                yield "plain", text[done:index]
             yield kind, character
-            previous_end = index + 1
-        if run.end() > previous_end:
-            yield "plain", text[previous_end : run.end()]
-        done = run.end()
+            done = index + 1
     if done < len(text):
         yield "plain", text[done:]
 
@@ -128,36 +142,31 @@ def visible(text: str) -> str:
 
 
 def visible_nodes(text: str) -> tuple[Node, ...]:
-    """Return ``text`` as nodes: suspect characters as marked elements with their name, right-to-left text kept in its place."""
+    """Return ``text`` as nodes: suspect characters as named elements, right-to-left text kept in its place."""
     if text.isascii() and text.isprintable():
         return (text,) if text else ()
     nodes: list[Node] = []
-    right_to_left = ""
+    run: list[str] = []
+    run_is_reversed = False
 
-    def close_right_to_left() -> None:
-        nonlocal right_to_left
-        if right_to_left:
-            nodes.append(element("bdi", right_to_left))
-            right_to_left = ""
+    def close_run() -> None:
+        if run:
+            nodes.append(element("bdi", "".join(run)) if run_is_reversed else "".join(run))
+            run.clear()
 
     for kind, piece in _pieces(text):
-        if kind == "right_to_left":
-            right_to_left += piece
-            continue
-        close_right_to_left()
-        if kind == "plain":
-            _append_text(nodes, piece)
-        else:
+        marked = kind in {"hidden", "imitation"}
+        if marked and len(nodes) < _MARKED:
+            close_run()
             nodes.append(_marked(kind, piece))
-    close_right_to_left()
+            continue
+        is_reversed = kind == "right_to_left" and len(nodes) < _MARKED
+        if is_reversed != run_is_reversed:
+            close_run()
+            run_is_reversed = is_reversed
+        run.append(_mark(kind, piece) if marked else piece)
+    close_run()
     return tuple(nodes)
-
-
-def _append_text(nodes: list[Node], text: str) -> None:
-    if nodes and isinstance(nodes[-1], str):
-        nodes[-1] += text
-    else:
-        nodes.append(text)
 
 
 def _marked(kind: _Kind, character: str) -> Element:
