@@ -15,7 +15,7 @@ const MAX_CALLS = 50_000;
  *   state: "waiting" | "ready" | "pending" | "step" | "settled",
  *   failed: boolean, outcome: string,
  *   resolve: (value: unknown) => void, reject: (error: unknown) => void,
- *   origin: Error, run: (() => unknown) | null, token: string,
+ *   origin: Error | null, run: (() => unknown) | null, token: string,
  * }} Call
  */
 
@@ -85,7 +85,7 @@ function issueCall(connector, method, encodeArguments, run = null) {
       outcome: "",
       resolve,
       reject,
-      origin: new Error(),
+      origin: null,
       run,
       token: "",
     };
@@ -94,6 +94,8 @@ function issueCall(connector, method, encodeArguments, run = null) {
       waitingCount += 1;
       issuedCalls.push(call);
     }
+    // Where the call was made, for the error it may end with; keeping it costs more than a replayed call.
+    if (call.state === "waiting" || call.failed) call.origin = new Error();
     wake();
   });
 }
@@ -191,7 +193,7 @@ function settle(call, time) {
  */
 function withOrigin(error, call) {
   const result = isError(error) ? error : new Error(describeThrown(error));
-  const origin = readText(call.origin, "stack", "");
+  const origin = call.origin === null ? "" : readText(call.origin, "stack", "");
   const frames = origin.slice(Math.max(0, origin.indexOf("\n")));
   defineHidden(result, "stack", `${describeThrown(result)}${frames}`);
   return result;

@@ -88,7 +88,7 @@ function makeCodemode() {
       search: ask("search"),
       describe: ask("describe"),
       step: (/** @type {unknown} */ name, /** @type {unknown} */ run) => issueStep(name, run),
-      run: runSnippet,
+      run: (/** @type {unknown[]} */ ...values) => runSnippet(values),
     },
     ask,
   );
@@ -100,7 +100,7 @@ function makeCodemode() {
  * @param {unknown[]} values name and input
  * @returns {Promise<unknown>}
  */
-async function runSnippet(...values) {
+async function runSnippet(values) {
   let text = "";
   const snippet = await issueCall("codemode", "run", () => {
     text = encodeArguments(values, "The arguments of codemode.run");

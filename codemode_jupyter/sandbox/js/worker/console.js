@@ -1,8 +1,11 @@
-// The program's console: lines are formatted here, kept for a moment and sent together.
+// The program's console: lines are formatted here; the first few are sent at once, a flood of them
+// is kept for a moment and sent together.
 //
 // Owns the buffer and its limits; past them one note is printed and the rest is dropped.
 
 const CONSOLE_FLUSH_DELAY = 50;
+/** Lines of one such time that are sent at once: what a program prints before it hangs is seen. */
+const CONSOLE_FLUSH_BURST = 10;
 const MAX_CONSOLE_LINES = 5_000;
 /** All lines of a pass together, in UTF-16 units. */
 const MAX_CONSOLE_LENGTH = 500_000;
@@ -16,6 +19,8 @@ let consoleCount = 0;
 let consoleLength = 0;
 let consoleIsFull = false;
 let consoleFlushIsPlanned = false;
+let consoleBurstStart = Number.NEGATIVE_INFINITY;
+let consoleBurst = 0;
 let consoleIndent = "";
 
 /**
@@ -33,6 +38,15 @@ function print(level, values) {
     consoleLines.push(["warn", "The console is full: what the program prints from here on is left out."]);
   } else {
     consoleLines.push([level, text]);
+  }
+  if (realNow() - consoleBurstStart > CONSOLE_FLUSH_DELAY) {
+    consoleBurstStart = realNow();
+    consoleBurst = 0;
+  }
+  consoleBurst += 1;
+  if (consoleBurst <= CONSOLE_FLUSH_BURST) {
+    flushConsole();
+    return;
   }
   if (consoleFlushIsPlanned) return;
   consoleFlushIsPlanned = true;

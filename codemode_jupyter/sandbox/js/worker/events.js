@@ -99,12 +99,12 @@ function happenNext() {
 
 /** Nothing is ready: wait for what can come, or end the pass when nothing can. */
 function rest() {
-  if (waitingCount > 0 || activeStep !== null) return;
-  if (pendingCount > 0) {
+  if (waitingCount > 0) return;
+  if (pendingCount > 0 && activeStep === null) {
     endPass("paused");
     return;
   }
-  const timer = isReplaying() ? undefined : nextTimer();
+  const timer = isReplaying() || activeStep !== null ? undefined : nextTimer();
   if (timer !== undefined) {
     timerHandle = realSetTimeout(wake, Math.max(1, timer.due - liveTime()));
     return;
@@ -113,18 +113,22 @@ function rest() {
 }
 
 function giveUp() {
-  if (programHasEnded || turnIsScheduled || activeStep !== null) return;
-  const [unhandled] = unhandledRejections.values();
-  if (unhandledRejections.size > 0) failProgram(unhandled);
-  else {
-    failProgram(
-      codedError(
-        "unsettled",
-        "The program waits for something that will never happen: no call and no timer is under way. " +
-          "A promise that it awaits is never resolved.",
-      ),
-    );
+  if (programHasEnded || turnIsScheduled) return;
+  if (activeStep !== null && activeStep.timers.size > 0) {
+    graceHandle = realSetTimeout(giveUp, UNSETTLED_GRACE);
+    return;
   }
+  if (unhandledRejections.size > 0) {
+    failProgram([...unhandledRejections.values()][0]);
+    return;
+  }
+  const what = activeStep === null ? "The program" : `The step "${activeStep.call.method}"`;
+  failProgram(
+    codedError(
+      "unsettled",
+      `${what} waits for something that will never happen: no call and no timer is under way, and the promise it awaits is never settled.`,
+    ),
+  );
 }
 
 /**

@@ -29,8 +29,8 @@ const REPLACED_GLOBALS = [
 
 /** Prototypes whose properties programs override on objects of their own by plain assignment. */
 const OVERRIDABLE_PROTOTYPES = [
-  ...[Object.prototype, Function.prototype, Array.prototype, Promise.prototype, Map.prototype, Set.prototype],
-  ...[Error.prototype, EvalError.prototype, RangeError.prototype, ReferenceError.prototype],
+  // Not Array and Promise: engines keep their quickest ways for the unchanged ones.
+  ...[Object.prototype, Function.prototype, Error.prototype, EvalError.prototype, RangeError.prototype, ReferenceError.prototype],
   ...[SyntaxError.prototype, TypeError.prototype, URIError.prototype, AggregateError.prototype],
 ];
 const OVERRIDABLE_NAMES = new Set(["constructor", "name", "message", "toString", "toLocaleString", "valueOf", "hasOwnProperty"]);

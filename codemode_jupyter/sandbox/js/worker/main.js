@@ -43,6 +43,7 @@ function begin(message) {
     (value) => setOutcome({ value }),
     (thrown) => setOutcome({ thrown }),
   );
+  wake();
 }
 
 /**
