@@ -29,7 +29,7 @@ Sandbox to kernel::
     {"type": "calls", "calls": [{"seq", "connector", "method", "arguments"}], "events": [...]}
     {"type": "step", "seq", "token", "value": text} or {"type": "step", "seq", "token", "error": text}
     {"type": "console", "lines": [[level, text], ...]}
-    {"type": "done", "status": "completed" | "failed" | "paused" | "diverged",
+    {"type": "done", "status": "completed" | "failed" | "paused" | "diverged" | "too_large",
      "value": text | absent, "error": text | absent, "line"?, "column"?, "issued": int, "events": [...], "lines": [...]}
 
 Kernel to sandbox::
@@ -44,8 +44,8 @@ Kernel to sandbox::
 ``{"$type": "arguments", "value": [...]}`` when there are several.
 
 ``events`` is the order in which things happened to the program, told from the first one in every pass
-(those of a replay as well): ``["call", seq, clock]`` (the call's promise settled) and ``["timer", id, clock]`` (a timer fired); clock in milliseconds. On
-replay they happen again in that order, one per macrotask. In ``begin.calls`` the state is
+(those of a replay as well): ``["call", seq, clock]`` (the call's promise settled) and ``["timer", id,
+clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that order, one per macrotask. In ``begin.calls`` the state is
 ``applied`` (outcome = value), ``failed`` (outcome = error) or ``open`` (no outcome yet: the sandbox
 asks the kernel again under the same ``seq``).
 
@@ -165,7 +165,7 @@ PassEndKind: TypeAlias = Literal[
 class PassEnd:
     """How a pass ended, as the sandbox (first four kinds) or the executor (the rest) says.
 
-    ``error`` is tagged JSON text for ``failed``, plain text for the executor's own kinds; ``line``
+    ``error`` is tagged JSON text for ``failed`` and ``diverged``, plain text for the executor's own kinds; ``line``
     and ``column`` (from 1) point into what the author wrote; ``issued`` is how many calls the program issued.
     """
 
@@ -206,7 +206,7 @@ class Executor(Protocol):
     """Runs one pass in a sandbox; keeps nothing of it.
 
     ``run_pass`` returns when the pass ended, for whatever reason; cancelling it kills the pass at once. It raises
-    ``CodemodeError`` (code ``no_sandbox``) only when no sandbox can be had.
+    ``CodemodeError`` (code ``no_sandbox``, or ``no_page`` when no page answers) only when no sandbox can be had.
     """
 
     name: str
