@@ -38,6 +38,7 @@ NEVER_RAN = frozenset(
         "not_paused",
         "stale_decision",
         "no_sandbox",
+        "no_page",
     }
 )
 """Codes of errors that came before the program could run."""
@@ -64,9 +65,11 @@ class ErrorDetail:
     def told(self) -> str:
         """Return all of it as one text: what failed, where, and how to mend it."""
         ran = self.code not in NEVER_RAN
-        place = f" (line {self.line}, column {self.column})" if self.line is not None else ""
+        # A syntax error says its place itself.
+        placed = self.line is None or self.code == "syntax_error"
+        place = "" if placed else f" (line {self.line}, column {self.column})"
         text = f"{'Code execution failed: ' if ran else ''}{self.message}{place}"
-        if self.excerpt:
+        if self.excerpt and self.excerpt not in text:
             text += f"\n{self.excerpt}"
         return f"{text}\n{self.hint}" if self.hint else text
 

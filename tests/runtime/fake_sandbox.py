@@ -95,7 +95,13 @@ class Task(Promise):
                 promise.add(self)
 
     def close(self) -> None:
-        self._coroutine.close()
+        """Unwind the coroutine, so that Python does not complain; a Worker would just be gone. What it does now counts for nothing."""
+        for _ in range(10):
+            try:
+                self._coroutine.close()
+            except RuntimeError:  # it awaits in a finally block
+                continue
+            return
 
 
 class Scheduler:
@@ -159,6 +165,7 @@ class FakePass:
         self.clock = request.clock
         self._lose = lose
         self._seen = seen
+        self._over = False
         self._recorded = {call.seq: call for call in request.calls}
         self._history = list(request.events)
         self._new_events: list[Event] = []
@@ -190,6 +197,8 @@ class FakePass:
     def issue(
         self, connector: str, method: str, arguments: tuple[Any, ...], function: Callable[[], Any] | None
     ) -> Promise:
+        if self._over:
+            return Promise(self.scheduler)
         seq = len(self._issued)
         if len(arguments) == 1:
             text = values.encode(arguments[0], limit=None)
@@ -204,21 +213,17 @@ class FakePass:
         if function is not None:
             self._functions[seq] = function
         recorded = self._recorded.get(seq)
-        if recorded is not None and recorded.state != "open":
+        if (
+            recorded is not None
+            and recorded.state != "open"
+            and (recorded.connector, recorded.method, recorded.arguments) == (connector, method, text)
+        ):
             self._outcomes[seq] = (
                 Reply(seq, "applied", value=recorded.outcome)
                 if recorded.state == "applied"
                 else Reply(seq, "failed", error=recorded.outcome)
             )
-            if (recorded.connector, recorded.method) != (connector, method):
-                raise _Diverged(
-                    f"Codemode replay divergence at step {seq}: expected {recorded.connector}.{recorded.method}, got {connector}.{method}."
-                )
-            if connector != STEP_CONNECTOR and values.canonical(recorded.arguments) != values.canonical(text):
-                raise _Diverged(
-                    f"Codemode replay divergence at step {seq}: {connector}.{method} was called with different arguments than in the recorded run."
-                )
-        else:
+        else:  # new, open, or not the recorded one: the kernel judges
             self._unsent.append(request)
         return promise
 
@@ -228,7 +233,6 @@ class FakePass:
         try:
             while True:
                 self.scheduler.run()
-                self._raise_divergence()
                 await self._flush()
                 if root.settled:
                     return self._ended(root)
@@ -241,14 +245,10 @@ class FakePass:
         except _Diverged as divergence:
             return self._end("diverged", error=str(divergence))
         finally:
+            self._over = True
             for task in self._tasks:
                 if not task.settled:
                     task.close()
-
-    def _raise_divergence(self) -> None:
-        for task in self._tasks:
-            if task.settled and isinstance(task._error, _Diverged):
-                raise task._error
 
     async def _flush(self) -> None:
         if not self._unsent:
