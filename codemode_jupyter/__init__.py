@@ -1,4 +1,4 @@
-"""Code Mode for Jupyter: one program composes tools; every call is recorded, approved where needed, and can be replayed.
+"""Code Mode for Jupyter: a program composes tools; each call is recorded, approved where needed, and replayed.
 
 Owns: the public names. Importing this package imports none of its rooms; each name loads its own on first use.
 """

@@ -1,0 +1,210 @@
+"""The catalogue: what there is to call, found by a question and described by name.
+
+Owns: ``codemode.search`` and ``codemode.describe`` over connectors and snippets.
+Never does: run anything, or read snippets from a store; they are passed in afresh.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Protocol
+
+from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.names import nearest_names
+from codemode_jupyter.connectors.search import Document, SearchIndex, rank
+from codemode_jupyter.connectors.tool import Tool
+from codemode_jupyter.errors import CodemodeError
+
+MOST_RESULTS = 50
+"""Most results that one search can give."""
+
+_SNIPPET = "snippet:"
+_FENCE = re.compile("`{3,}")
+
+
+class SnippetLike(Protocol):
+    """What is asked of a snippet."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def description(self) -> str:
+        """What it does."""
+
+    @property
+    def code(self) -> str:
+        """Its program."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueEntry:
+    """One connector as the catalogue knows it."""
+
+    name: str
+    instructions: str
+    tools: Mapping[str, Tool]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """How something is used. ``types`` is TypeScript; for a snippet its program in a fence."""
+
+    path: str
+    kind: Literal["connector", "method", "snippet"]
+    description: str
+    types: str
+    requires_approval: bool = False
+
+    def wire(self) -> dict[str, Any]:
+        """Return the form that a program gets."""
+        row: dict[str, Any] = {
+            "path": self.path,
+            "kind": self.kind,
+            "description": self.description,
+            "types": self.types,
+        }
+        return {**row, "requiresApproval": True} if self.requires_approval else row
+
+
+class Catalogue:
+    """All connectors of a runtime.
+
+    Parameters
+    ----------
+    entries : iterable of CatalogueEntry
+        The connectors with their tools; the index over them is built at the first search.
+    """
+
+    def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
+        self._entries = {entry.name: entry for entry in entries}
+
+    def search(self, query: str, snippets: Sequence[SnippetLike] = (), limit: int = 10) -> dict[str, Any]:
+        """Return what fits a question, best first.
+
+        Parameters
+        ----------
+        query : str
+            A question or some words, in any language; an empty one finds nothing.
+        snippets : sequence of SnippetLike, default ()
+            The snippets there are now.
+        limit : int, default 10
+            Most results, 1 to 50.
+
+        Returns
+        -------
+        dict
+            ``results`` (each with ``path``, ``connector``, ``method``, ``description``, ``kind``, ``score`` and, for
+            what needs approval, ``requiresApproval``), ``total`` and ``truncated``.
+        """
+        index = SearchIndex(Document(self._snippet_path(one), one.name, "", one.description) for one in snippets)
+        found = rank(query, [self._index, index])
+        shown = found[: max(1, min(limit, MOST_RESULTS))]
+        rows = [self._row(document, score) for document, score in shown]
+        return {"results": rows, "total": len(found), "truncated": len(found) > len(shown)}
+
+    def describe(self, target: str, snippets: Sequence[SnippetLike] = ()) -> Description:
+        """Return how a connector, ``connector.method``, a method alone or a snippet is used.
+
+        A snippet that has the name of a connector or method is meant by ``snippet:NAME``.
+
+        Raises
+        ------
+        CodemodeError
+            ``unknown_name``, with the nearest names (``data["suggestions"]``), or ``ambiguous_name``.
+        """
+        name = target.strip().strip(".").removesuffix("()")
+        connector, _, method = name.partition(".")
+        entry = self._entries.get(name)
+        if entry is not None:
+            return _connector_description(entry)
+        if connector in self._entries and method in self._entries[connector].tools:
+            return _method_description(connector, self._entries[connector].tools[method])
+        for snippet in snippets:
+            if name in (snippet.name, f"{_SNIPPET}{snippet.name}"):
+                return self._snippet_description(snippet)
+        owners = [entry for entry in self._entries.values() if name in entry.tools]
+        if len(owners) == 1:
+            return _method_description(owners[0].name, owners[0].tools[name])
+        if owners:
+            paths = [f"{owner.name}.{name}" for owner in owners]
+            raise CodemodeError(
+                "ambiguous_name",
+                f'"{name}" is a method of {len(paths)} connectors.',
+                hint=f"Say which: {', '.join(paths)}.",
+                data={"suggestions": paths},
+            )
+        raise self._unknown(target, snippets)
+
+    def _unknown(self, target: str, snippets: Sequence[SnippetLike]) -> CodemodeError:
+        methods = {f"{entry.name}.{name}": name for entry in self._entries.values() for name in entry.tools}
+        names = [*self._entries, *methods, *(self._snippet_path(one) for one in snippets)]
+        near = nearest_names(target, names)
+        # A method's own name may be near although its path is not.
+        near += [
+            path
+            for path, name in methods.items()
+            if name in nearest_names(target, methods.values()) and path not in near
+        ]
+        hint = f"Did you mean {' or '.join(near[:3])}?" if near else "Look for it with codemode.search(…)."
+        return CodemodeError("unknown_name", f'"{target}" not found.', hint=hint, data={"suggestions": near[:3]})
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        return SearchIndex(
+            Document(f"{entry.name}.{name}", name, entry.name, tool.description, _parameter_words(tool.input_schema))
+            for entry in self._entries.values()
+            for name, tool in entry.tools.items()
+        )
+
+    def _row(self, document: Document, score: float) -> dict[str, Any]:
+        tool = self._entries[document.connector].tools[document.name] if document.connector else None
+        row = {
+            "path": document.key,
+            "connector": document.connector,
+            "method": document.name,
+            "description": document.description,
+            "kind": "snippet" if tool is None else "method",
+            "score": round(score, 2),
+        }
+        return {**row, "requiresApproval": True} if tool is not None and tool.requires_approval is not False else row
+
+    def _snippet_path(self, snippet: SnippetLike) -> str:
+        connector, _, method = snippet.name.partition(".")
+        taken = snippet.name in self._entries or (
+            connector in self._entries and method in self._entries[connector].tools
+        )
+        return f"{_SNIPPET}{snippet.name}" if taken else snippet.name
+
+    def _snippet_description(self, snippet: SnippetLike) -> Description:
+        fence = "`" * max(3, 1 + max((len(run) for run in _FENCE.findall(snippet.code)), default=0))
+        types = f"{snippet.description}\n\n{fence}ts\n{snippet.code}\n{fence}".lstrip()
+        return Description(self._snippet_path(snippet), "snippet", snippet.description, types)
+
+
+def _connector_description(entry: CatalogueEntry) -> Description:
+    types = generate_types(entry.tools, entry.name)
+    text = f"{entry.instructions}\n\n{types}" if entry.instructions else types
+    return Description(entry.name, "connector", entry.instructions, text)
+
+
+def _method_description(connector: str, tool: Tool) -> Description:
+    path, gated = f"{connector}.{tool.name}", tool.requires_approval is not False
+    return Description(path, "method", tool.description, generate_types([tool], connector), gated)
+
+
+def _parameter_words(schema: object) -> str:
+    """Return names and descriptions of the parameters, and of what they may be."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping):
+        return ""
+    parts: list[str] = list(map(str, properties))
+    for value in properties.values():
+        if isinstance(value, Mapping):
+            parts += [str(value.get("description") or "")]
+            parts += [one for one in value.get("enum") or () if isinstance(one, str)]
+    return " ".join(parts)

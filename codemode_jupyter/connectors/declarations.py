@@ -1,0 +1,64 @@
+"""Tools as TypeScript declarations: what a model reads before it writes a program.
+
+Owns: the declared namespace and its methods. Never does: types of schemas (``schema_types.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from codemode_jupyter.connectors.comments import comment, comment_lines
+from codemode_jupyter.connectors.names import is_identifier, sanitize_name
+from codemode_jupyter.connectors.schema_types import TypeNames, declare_type
+from codemode_jupyter.connectors.tool import Tool
+from codemode_jupyter.connectors.type_text import property_name
+
+
+def generate_types(tools: Iterable[Tool] | Mapping[str, Tool], namespace: str = "codemode") -> str:
+    """Return the TypeScript declarations of a namespace of tools.
+
+    Parameters
+    ----------
+    tools : iterable or mapping of Tool
+        The tools, in the order in which they are declared.
+    namespace : str, default "codemode"
+        Name of the global.
+    """
+    names = TypeNames()
+    listed = list(tools.values() if isinstance(tools, Mapping) else tools)
+    methods = [line for tool in listed for line in ("", *_method(tool, names))][1:]
+    body = "\n".join(["{", *methods, "}"]) if methods else "{}"
+    declared = "\n".join(names.declarations.values())
+    name = namespace if is_identifier(namespace) else sanitize_name(namespace)
+    return f"{declared}\n\ndeclare const {name}: {body}" if declared else f"declare const {name}: {body}"
+
+
+def _method(tool: Tool, names: TypeNames) -> list[str]:
+    parameter = ""
+    if _takes_arguments(tool.input_schema):
+        optional = "" if _required(tool.input_schema) else "?"
+        parameter = f"input{optional}: {declare_type(tool.input_schema, f'{tool.name}-input', names)}"
+    result = "unknown"
+    if tool.output_schema is not None:
+        result = declare_type(tool.output_schema, f"{tool.name}-output", names)
+    notes = comment_lines(tool.description)
+    if tool.requires_approval is not False:
+        notes.append(
+            "Needs approval by a person." if tool.requires_approval is True else "May need approval by a person."
+        )
+    return [*comment(notes, "    "), f"    {property_name(tool.name)}: ({parameter}) => Promise<{result}>;"]
+
+
+def _takes_arguments(schema: object) -> bool:
+    """Say whether there is anything to pass."""
+    if not isinstance(schema, Mapping):
+        return schema is not False
+    closed: Any = schema.get("additionalProperties") is False
+    return not (closed and not schema.get("properties") and not schema.get("patternProperties"))
+
+
+def _required(schema: object) -> bool:
+    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+        return True
+    return bool(schema.get("required")) or any(key in schema for key in ("anyOf", "oneOf", "allOf", "$ref"))
