@@ -89,11 +89,11 @@ class Tab:
 
     def save(self):
         """Save by keyboard and wait until the file is written."""
-        file = self.server.root / self.path
-        before = file.stat().st_mtime_ns
         self.page.locator(".jp-Notebook .jp-Cell").first.locator(".jp-InputPrompt").click()
-        self.page.keyboard.press("Control+s")
-        until(lambda: file.stat().st_mtime_ns != before, "the notebook is saved")
+        with self.page.expect_response(
+            lambda answer: answer.request.method == "PUT" and "/api/contents/" in answer.url
+        ):
+            self.page.keyboard.press("Control+s")
         return self.saved()
 
     def saved(self):
