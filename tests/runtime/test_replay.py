@@ -87,7 +87,9 @@ async def test_other_arguments_in_the_replay_are_a_divergence_and_apply_nothing(
     outcome = await world.execute(program)
     end = await world.runtime.approve(outcome.execution_id)
     assert end.error.code == "replay_divergence"
-    assert end.error.message.startswith("Codemode replay divergence at step 1: shelf.stow was called with different arguments")
+    assert end.error.message.startswith(
+        "Codemode replay divergence at step 1: shelf.stow was called with different arguments"
+    )
     assert "codemode.step" in end.error.hint
     assert world.shelf.created == []
     assert await world.runtime.pending() == []

@@ -1,0 +1,243 @@
+"""The file: made private, refused when it is not ours or not usable, shared by several handles, migrated in one step."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.runtime import Runtime
+from codemode_jupyter.runtime.store import database as database_module
+from codemode_jupyter.runtime.store.database import Database, on_network_file_system
+from codemode_jupyter.runtime.store.schema import SCHEMA_VERSION
+from tests.runtime.fake_sandbox import FakeExecutor, Program
+from tests.runtime.shelf import Shelf
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.sqlite3"
+
+
+async def answer(p: Program):
+    return 42
+
+
+async def stow(p: Program):
+    return await p.call("shelf.stow", {"n": 1})
+
+
+async def refusal_of(path: Path) -> str:
+    sandbox = FakeExecutor()
+    runtime = Runtime([Shelf()], executor=sandbox, path=path)
+    outcome = await runtime.execute(sandbox.program(answer))
+    assert (outcome.status, outcome.execution_id) == ("error", "")
+    assert str(path) in outcome.error.message
+    assert outcome.error.hint
+    await runtime.close()
+    return outcome.error.code
+
+
+async def test_the_file_is_private_and_in_wal_mode(path):
+    sandbox = FakeExecutor()
+    runtime = Runtime(executor=sandbox, path=path)
+    await runtime.execute(sandbox.program(answer))
+    for file in path.parent.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    await runtime.close()
+
+
+async def test_another_programs_file_is_refused_and_left_alone(path):
+    path.write_text("This is a diary, and long enough to be looked at as a database header. " * 20)
+    before = path.read_bytes()
+    assert await refusal_of(path) == "not_a_store"
+    assert path.read_bytes() == before
+    path.unlink()
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE diary (day TEXT)")
+    other.close()
+    assert await refusal_of(path) == "not_a_store"
+
+
+async def test_a_store_of_a_newer_version_is_refused_and_left_alone(path):
+    Database(path).close()
+    with sqlite3.connect(path) as newer:
+        newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    newer.close()
+    assert await refusal_of(path) == "newer_schema"
+
+
+async def test_a_locked_store_is_refused_after_a_bounded_wait_and_nothing_is_half_done(path, monkeypatch):
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.1)
+    Database(path).close()
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    assert await refusal_of(path) == "store_locked"
+    holder.execute("ROLLBACK")
+    holder.close()
+    runtime = Runtime(path=path)
+    assert await runtime.executions() == []
+    await runtime.close()
+
+
+async def test_a_read_only_store_can_be_read_and_not_written(path):
+    sandbox = FakeExecutor()
+    runtime = Runtime(executor=sandbox, path=path)
+    done = await runtime.execute(sandbox.program(answer))
+    await runtime.close()
+    path.chmod(0o400)
+    assert await refusal_of(path) == "store_read_only"
+    reader = Runtime(executor=sandbox, path=path)
+    assert [record.id for record in await reader.executions()] == [done.execution_id]
+    await reader.close()
+
+
+async def test_a_folder_that_is_not_there_is_named(tmp_path):
+    assert await refusal_of(tmp_path / "nowhere" / "store.sqlite3") == "store_unavailable"
+
+
+async def test_a_store_that_fails_in_the_middle_of_a_run_runs_no_tool(path, monkeypatch):
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
+    sandbox, shelf = FakeExecutor(), Shelf()
+    runtime = Runtime([shelf], executor=sandbox, path=path)
+    await runtime.executions()
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+    async def program(p: Program):
+        holder.execute("BEGIN IMMEDIATE")
+        await p.call("shelf.note", {"n": 1})
+
+    threading.Timer(0.5, lambda: holder.execute("ROLLBACK")).start()
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
+    outcome = await runtime.execute(sandbox.program(program))
+    assert outcome.error.code == "store_locked"
+    assert shelf.created == []
+    await asyncio.sleep(0.6)
+    holder.close()
+    await runtime.close()
+
+
+async def test_two_runtimes_on_one_file_lose_nothing(path):
+    sandbox, shelf = FakeExecutor(), Shelf()
+    runtimes = [Runtime([shelf], executor=sandbox, path=path, max_executions=1000) for _ in range(2)]
+    code = sandbox.program(stow)
+    outcomes = await asyncio.gather(*(runtimes[number % 2].execute(code) for number in range(40)))
+    ends = await asyncio.gather(
+        *(runtimes[(number + 1) % 2].approve(outcome.execution_id) for number, outcome in enumerate(outcomes))
+    )
+    assert {end.status for end in ends} == {"completed"}
+    assert len(shelf.created) == 40
+    for runtime in runtimes:
+        assert len(await runtime.executions()) == 40
+        await runtime.close()
+
+
+CHILD = """
+    import asyncio, sys
+    from pathlib import Path
+    sys.path.insert(0, {root!r})
+    from codemode_jupyter.runtime.runtime import Runtime
+    from tests.runtime.fake_sandbox import FakeExecutor
+    from tests.runtime.shelf import Shelf
+
+    async def note(p):
+        return await p.call("shelf.note", {{"n": 1}})
+
+    async def main():
+        sandbox, shelf = FakeExecutor(), Shelf()
+        runtime = Runtime([shelf], executor=sandbox, path=Path({path!r}), max_executions=10_000)
+        for _ in range(200):
+            outcome = await runtime.execute(sandbox.program(note))
+            assert outcome.status == "completed", outcome
+        await runtime.close()
+        print(len(shelf.created))
+
+    asyncio.run(main())
+"""
+
+
+async def test_two_processes_on_one_file_lose_and_double_nothing(path):
+    root = str(Path(__file__).parents[2])
+    script = textwrap.dedent(CHILD.format(root=root, path=str(path)))
+    children = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [child.communicate(timeout=120)[0].strip() for child in children] == ["200", "200"]
+    runtime = Runtime(path=path)
+    records = await runtime.executions(with_calls=True)
+    assert len({record.id for record in records}) == 400
+    assert {(record.status, len(record.calls)) for record in records} == {("completed", 1)}
+    await runtime.close()
+
+
+async def test_one_unreadable_value_spoils_nothing_else(path):
+    sandbox, shelf = FakeExecutor(), Shelf()
+    runtime = Runtime([shelf], executor=sandbox, path=path)
+
+    async def program(p: Program):
+        await p.call("shelf.peek", {})
+        return await p.call("shelf.note", {"n": 2})
+
+    outcome = await runtime.execute(sandbox.program(program))
+    with sqlite3.connect(path) as other:
+        other.execute("UPDATE call SET outcome = 'not JSON', arguments = '{' WHERE seq = 0")
+        other.execute("UPDATE execution SET result = '['")
+    other.close()
+    [record] = await runtime.executions(with_calls=True)
+    assert record.id == outcome.execution_id
+    assert "codemode" in record.result
+    assert [call.has_result for call in record.calls] == [True, True]
+    assert record.calls[1].result == 1
+    await runtime.close()
+
+
+async def test_a_call_costs_at_most_two_commits_and_a_batch_shares_them(path, monkeypatch):
+    sandbox, shelf = FakeExecutor(), Shelf()
+    runtime = Runtime([shelf], executor=sandbox, path=path)
+    commits = []
+    original = Database.transaction
+
+    def counted(self, *, durable):
+        commits.append(durable)
+        return original(self, durable=durable)
+
+    monkeypatch.setattr(Database, "transaction", counted)
+
+    async def one_after_another(p: Program):
+        for number in range(50):
+            await p.call("shelf.peek", {"i": number})
+
+    async def together(p: Program):
+        await p.gather(*(p.call("shelf.peek", {"i": number}) for number in range(50)))
+
+    await runtime.execute(sandbox.program(one_after_another))
+    assert len(commits) <= 2 * 50 + 4
+    commits.clear()
+    await runtime.execute(sandbox.program(together))
+    assert len(commits) <= 8
+    await runtime.close()
+
+
+def test_network_file_systems_are_told_by_the_table_of_mounts(tmp_path):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/sda / ext4 rw 0 0\nserver:/home {tmp_path} nfs4 rw 0 0\n")
+    assert on_network_file_system(tmp_path / "store.sqlite3", mounts)
+    mounts.write_text("/dev/sda / ext4 rw 0 0\n")
+    assert not on_network_file_system(tmp_path / "store.sqlite3", mounts)
+
+
+async def test_where_wal_does_not_work_another_journal_is_used(path, monkeypatch):
+    monkeypatch.setattr(database_module, "on_network_file_system", lambda _: True)
+    sandbox = FakeExecutor()
+    runtime = Runtime(executor=sandbox, path=path)
+    assert (await runtime.execute(sandbox.program(answer))).result == 42
+    assert not os.path.exists(f"{path}-wal")
+    await runtime.close()
