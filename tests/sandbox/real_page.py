@@ -121,10 +121,10 @@ class Pages:
         return tab
 
     async def load(self, tab):
-        """Load the page into a tab, again if it is there, and wait until its code runs."""
+        """Load the page into a tab, again if it is there; return the new page's id once its code runs."""
         hellos = len([message for message in self.heard if message["type"] == "hello"])
         await tab.goto(self.site.url)
-        await self.until_heard("hello", hellos + 1)
+        return (await self.until_heard("hello", hellos + 1))["from"]
 
     def send(self, content, buffers=None):  # noqa: ARG002  part of the protocol
         self.sent.append(content)
