@@ -99,14 +99,12 @@ function happenNext() {
 
 /** Nothing is ready: wait for what can come, or end the pass when nothing can. */
 function rest() {
-  if (waitingCount > 0) return;
+  const timersRun = pendingCount === 0 && activeStep === null && !isReplaying();
+  const timer = timersRun ? nextTimer() : undefined;
+  if (timer !== undefined) timerHandle = realSetTimeout(wake, Math.max(1, timer.due - liveTime()));
+  if (timer !== undefined || waitingCount > 0) return;
   if (pendingCount > 0 && activeStep === null) {
     endPass("paused");
-    return;
-  }
-  const timer = isReplaying() || activeStep !== null ? undefined : nextTimer();
-  if (timer !== undefined) {
-    timerHandle = realSetTimeout(wake, Math.max(1, timer.due - liveTime()));
     return;
   }
   graceHandle = realSetTimeout(giveUp, UNSETTLED_GRACE);

@@ -13,6 +13,9 @@
 let programOutcome = null;
 /** Turns since the outcome was there: time for rejections that nobody handles to be reported. */
 let turnsSinceOutcome = 0;
+/** Real ms until rejections that were handled late are taken back; engines say so some tasks later. */
+const HANDLED_GRACE = 50;
+let handledGraceIsOver = false;
 /** By promise. @type {Map<Promise<unknown>, unknown>} */
 const unhandledRejections = new Map();
 /** @type {string[]} */
@@ -91,8 +94,12 @@ function endWithOutcome() {
   const outcome = /** @type {Outcome} */ (programOutcome);
   if ("thrown" in outcome) endPass("failed", encodeThrown(outcome.thrown, globalNames));
   else if (isReplaying()) diverge(`${recordedEvents[replayPosition][0]} ${recordedEvents[replayPosition][1]} happened`);
-  else if (unhandledRejections.size > 0) endPass("failed", encodeThrown([...unhandledRejections.values()][0], globalNames));
-  else endWithValue(outcome.value);
+  else if (unhandledRejections.size === 0) endWithValue(outcome.value);
+  else if (handledGraceIsOver) endPass("failed", encodeThrown([...unhandledRejections.values()][0], globalNames));
+  else {
+    handledGraceIsOver = true;
+    graceHandle = realSetTimeout(wake, HANDLED_GRACE);
+  }
 }
 
 /** @param {unknown} value */
