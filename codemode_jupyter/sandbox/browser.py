@@ -29,9 +29,12 @@ PAGE_TIMEOUT = 15.0
 _UNANSWERED = 5
 """Pings without a word after which a page counts as gone. Not seconds: a blocked kernel must not blame the page."""
 
+_STALE = 10.0
+"""Seconds without a word after which an idle page is asked whether it is there, before a program is sent to it."""
+
 _PROBE_INTERVAL = 0.4
 _PROBE_PINGS = 3
-"""When another page says hello, the old one has so many intervals to speak up: it may be the one that was reloaded."""
+"""So many intervals in seconds a page that is asked has to speak up, such as when another one says hello."""
 
 _OPEN = "Open the notebook in JupyterLab or Notebook 7 (reload the page if it is open)"
 _HEADLESS = "the headless sandbox: `pip install 'codemode-jupyter[headless]'`"
@@ -75,6 +78,7 @@ class BrowserExecutor:
 
     async def ready(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109  a wait for a person's page, not a cancellation
         """Tell whether a page with a working sandbox answers within ``timeout`` seconds (default: ``page_timeout``)."""
+        await self._recheck()
         if not self._settled.is_set():
             self._waiting += 1
             self.send("*", "who")
@@ -126,6 +130,17 @@ class BrowserExecutor:
 
     # -- waiting ---------------------------------------------------------------------------------------------------
 
+    async def _recheck(self) -> None:
+        """Do not rely on what was true long ago: a page may be gone without a word, a fault may have been mended."""
+        page = self.page
+        if page is None:
+            return
+        if page.fault is not None:
+            self._settled.clear()
+            self.send(page.id, "prepare")
+        elif asyncio.get_running_loop().time() - page.heard_at > _STALE:
+            await self._probe_page(page)
+
     async def _require_page(self) -> Page:
         if await self.ready() and self.page is not None:
             return self.page
@@ -164,28 +179,33 @@ class BrowserExecutor:
             if kind != "bye":
                 self.send(page_id, "who")  # it was given up for dead, or is older than this executor
         else:
-            page.unanswered = 0
+            self._note_word(page)
             self._hear(page, kind, content)
 
     def _hello(self, page_id: str, content: Content) -> None:
         known = self._election.get(page_id)
         if known is not None:
-            known.unanswered = 0
+            self._note_word(known)
             known.is_visible = content.get("visible") is True
             return
         old = self.page
-        self._election.join(
-            Page(
-                page_id,
-                agent=str(content.get("agent", "")),
-                path=str(content.get("path", "")),
-                is_visible=content.get("visible") is True,
-            )
+        page = Page(
+            page_id,
+            agent=str(content.get("agent", "")),
+            path=str(content.get("path", "")),
+            is_visible=content.get("visible") is True,
         )
+        self._note_word(page)
+        self._election.join(page)
         if old is None or old is not self.page:
             self._settle()
         elif self._probe is None or self._probe.done():
             self._probe = asyncio.get_running_loop().create_task(self._probe_page(old))
+
+    def _note_word(self, page: Page) -> None:
+        page.unanswered = 0
+        page.heard_at = asyncio.get_running_loop().time()
+        page.heard.set()
 
     def _hear(self, page: Page, kind: str, content: Content) -> None:
         match kind:
@@ -241,12 +261,12 @@ class BrowserExecutor:
         self.send(page.id, "ping", runs=list(self._runs))
 
     async def _probe_page(self, page: Page) -> None:
-        """Find out whether the elected page is still there, now that another one said hello."""
-        page.unanswered = 0
+        """Find out whether the elected page is still there; it leaves when it is not."""
+        page.heard.clear()
         for _ in range(_PROBE_PINGS):
             self._ping(page)
-            await asyncio.sleep(_PROBE_INTERVAL)
-            if page.unanswered == 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(page.heard.wait(), _PROBE_INTERVAL)
                 return
         self._leave(page, "bye")
 
@@ -257,6 +277,7 @@ class BrowserExecutor:
     async def _watch(self) -> None:
         """While somebody needs a page: ping the elected one, or look for one."""
         while self._runs or self._waiting:
+            await asyncio.sleep(self._heartbeat)
             page = self.page
             if page is None:
                 self.send("*", "who")
@@ -266,4 +287,3 @@ class BrowserExecutor:
                 self._ping(page)
                 if not self._settled.is_set():
                     self.send(page.id, "prepare")
-            await asyncio.sleep(self._heartbeat)

@@ -1,19 +1,21 @@
 """Which of the open pages hosts the sandbox.
 
-Owns: the list of pages that said hello, and the choice of one. Never does: talk to them, or keep time.
+Owns: the list of pages that said hello, and the choice of one. Never does: talk to them, or wait.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Page:
     """One open page of the notebook, as it introduced itself.
 
-    ``path`` is the path of its address (never the query, which may hold a token); ``unanswered`` counts the pings
-    since it was last heard; ``is_prepared`` says that its sandbox is up, ``fault`` why it cannot be.
+    ``path`` is the path of its address (never the query, which may hold a token); ``heard_at`` is the loop's time when
+    it was last heard, ``heard`` is set then, and ``unanswered`` counts the pings since; ``is_prepared`` says that its
+    sandbox is up, ``fault`` why it cannot be.
     """
 
     id: str
@@ -21,6 +23,8 @@ class Page:
     path: str = ""
     is_visible: bool = True
     unanswered: int = 0
+    heard_at: float = 0.0
+    heard: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     is_prepared: bool = False
     fault: str | None = None
 

@@ -27,7 +27,7 @@ FLAGS = [
     "--disable-sync",
 ]
 
-PAGE = """<!doctype html><title>A notebook</title><p id="text">A page.</p><script type="module">
+PAGE = """<!doctype html><title>A notebook</title><p id="text">A page.</p><script type="module" nonce="page">
 import definition from "/module.js";
 const traits = await (await fetch("/traits.json")).json();
 const socket = new WebSocket("/channel");

@@ -381,3 +381,22 @@ async def test_closing_ends_the_passes_that_run(channel, executor):
     await executor.close()
     assert (await task).kind == "lost"
     assert channel.callbacks == []
+
+
+async def test_an_idle_page_that_is_gone_is_found_out_before_a_program_is_sent_to_it(channel, executor):
+    page = FakePage(channel, "page")
+    assert await executor.ready(1.0)
+    page.is_silent = True
+    executor.page.heard_at -= 3600.0
+    fresh = FakePage(channel, "fresh")
+    task, run = await begin(executor, channel)
+    assert [content["to"] for content in channel.of_kind("start")] == ["fresh"]
+    fresh.texts(run, done())
+    assert (await task).kind == "completed"
+
+
+async def test_a_page_with_a_fault_is_asked_again(channel, executor):
+    page = FakePage(channel, "page", fault="too slow")
+    assert not await executor.ready(1.0)
+    page.fault = None
+    assert await executor.ready(1.0)

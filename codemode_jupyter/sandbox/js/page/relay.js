@@ -7,7 +7,7 @@
   "use strict";
 
   /** Longest text of a Worker, in UTF-16 units. Stored values end at 1 MB, a batch may hold several. */
-  const MAX_TEXT_LENGTH = 16 * 2 ** 20;
+  const MAX_TEXT_LENGTH = 32 * 2 ** 20;
   /** All texts of one pass together, in UTF-16 units. */
   const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
   /** Texts of one pass without a word of the kernel between them: who awaits calls one by one gets one for each. */

@@ -7,8 +7,8 @@
 const PING_INTERVAL = 750;
 /** Unanswered pings after which a frame counts as dead: a bit over 2 s. */
 const PINGS_UNANSWERED = 3;
-/** How long a new frame may take until its relay answers, in ms. */
-const FRAME_TIMEOUT = 10_000;
+/** How long a frame that has loaded may take until its relay answers, in ms: longer, and its scripts do not run. */
+const RELAY_TIMEOUT = 4_000;
 
 /** @param {string} text */
 const escapeAttribute = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
@@ -56,7 +56,7 @@ class SandboxFrame {
   #unanswered = 0;
   /** @type {ReturnType<typeof setInterval>} */
   #watch;
-  /** @type {ReturnType<typeof setTimeout>} */
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   #birth;
 
   /**
@@ -76,14 +76,8 @@ class SandboxFrame {
     this.#element.tabIndex = -1;
     this.#element.style.display = "none";
     this.#element.srcdoc = sandboxMarkup(sources.relay);
-    this.#element.addEventListener("load", () => this.#element.contentWindow?.[0]?.postMessage(null, "*", [channel.port2]), {
-      once: true,
-    });
+    this.#element.addEventListener("load", () => this.#connect(channel.port2), { once: true });
     document.body.append(this.#element);
-    this.#birth = setTimeout(
-      () => listener.unusable("The page does not let the sandbox's frame run scripts: its Content-Security-Policy forbids them."),
-      FRAME_TIMEOUT,
-    );
     this.#watch = setInterval(() => this.#ping(), PING_INTERVAL);
   }
 
@@ -104,6 +98,15 @@ class SandboxFrame {
     this.#port.close();
     this.#element.remove();
     this.runs.clear();
+  }
+
+  /** @param {MessagePort} port the relay's end */
+  #connect(port) {
+    this.#element.contentWindow?.[0]?.postMessage(null, "*", [port]);
+    this.#birth = setTimeout(
+      () => this.#listener.unusable("The page does not let the sandbox's frame run scripts: its Content-Security-Policy forbids them."),
+      RELAY_TIMEOUT,
+    );
   }
 
   #ping() {
