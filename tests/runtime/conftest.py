@@ -12,10 +12,21 @@ from typing import Any
 import pytest
 
 from codemode_jupyter.runtime.runtime import Runtime
+from codemode_jupyter.runtime.store.database import Database
 from tests.runtime.fake_sandbox import FakeExecutor
 from tests.runtime.shelf import Shelf
 
 MODES = ("normal", "after each outcome", "after each batch", "reopened")
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commit without waiting for the disk: that only matters for a power cut, which no test makes."""
+
+    def off(self: Database, *, full: bool) -> None:
+        self._connection.execute("PRAGMA synchronous = OFF")
+
+    monkeypatch.setattr(Database, "_set_synchronous", off)
 
 
 class World:

@@ -23,6 +23,9 @@ from tests.runtime.fake_sandbox import FakeExecutor, Program
 from tests.runtime.shelf import Shelf
 
 
+SET_SYNCHRONOUS = Database._set_synchronous
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "store.sqlite3"
@@ -224,6 +227,18 @@ async def test_a_call_costs_at_most_two_commits_and_a_batch_shares_them(path, mo
     await runtime.execute(sandbox.program(together))
     assert len(commits) <= 8
     await runtime.close()
+
+
+def test_what_precedes_a_side_effect_is_synced_and_the_rest_is_not(path, monkeypatch):
+    monkeypatch.setattr(Database, "_set_synchronous", SET_SYNCHRONOUS)
+    database = Database(path)
+    for durable, level in ((True, 2), (False, 1)):
+        with database.transaction(durable=durable) as connection:
+            assert connection.execute("PRAGMA synchronous").fetchone()[0] == level
+    database.wal = False
+    with database.transaction(durable=False) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    database.close()
 
 
 def test_network_file_systems_are_told_by_the_table_of_mounts(tmp_path):
