@@ -10,8 +10,10 @@ import unicodedata
 from functools import lru_cache
 
 _RUN = re.compile(r"[^\W_]+")
-# Where a name changes into its next word: loadURL, HTTPStatus, v2beta.
-_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+# Where a name changes into its next word: load|URLs, HTTP|Status, v|2|beta.
+_JOINT = re.compile(
+    r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])"
+)
 _WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")  # Japanese and Chinese write no blanks
 
 _STOP_WORDS = frozenset(

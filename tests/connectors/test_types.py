@@ -1,0 +1,210 @@
+"""Schemas become TypeScript that means the same, and that compiles whatever a document holds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from codemode_jupyter.connectors.comments import comment
+from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.function import function_tool, tool
+from codemode_jupyter.connectors.schema_types import json_schema_to_type
+from codemode_jupyter.connectors.tool import Tool
+
+ROOT = Path(__file__).parents[2]
+SHARED = ROOT.parent / "shared"
+TSC = ROOT / "node_modules" / "typescript" / "bin" / "tsc"
+
+HOSTILE = {
+    "closes */ the comment": {"type": "string", "description": "*/ } alert(1) /* \u2028 */ \u202e x \x00"},
+    '"; alert(1); "': {"enum": ['"', "`${1}`", "\u2028", "\ud800", "\\"]},
+    "__proto__": {"type": "object", "properties": {"constructor": {"$ref": "#/$defs/nowhere"}}},
+    "default": {"type": "string", "default": "*/"},
+    "self": {"$ref": "#"},
+    "circle": {"$ref": "#/$defs/circle"},
+    "wheel": {"$ref": "#/$defs/wheel"},
+    "tree": {"type": "array", "items": {"$ref": "#/$defs/Record"}},
+    "broken": {"type": 5, "properties": [], "required": "x", "enum": "x", "anyOf": {}, "items": 7},
+}
+HOSTILE_SCHEMA = {
+    "type": "object",
+    "properties": HOSTILE,
+    "$defs": {
+        "circle": {"$ref": "#/$defs/circle"},
+        "wheel": {"anyOf": [{"$ref": "#/$defs/spoke"}, {"type": "string"}]},
+        "spoke": {"allOf": [{"$ref": "#/$defs/wheel"}, {"type": "string"}]},
+        "Record": {"type": "object", "additionalProperties": {"$ref": "#/$defs/Record"}},
+    },
+}
+
+
+class Node(BaseModel):
+    """A node."""
+
+    name: str
+    children: list[Node] = []
+
+
+def compiled(text: str, folder: Path) -> str:
+    """Return what the TypeScript compiler says of some declarations."""
+    if shutil.which("node") is None or not TSC.exists():
+        pytest.skip("the TypeScript compiler is not installed (make test installs it)")
+    file = folder / "types.d.ts"
+    file.write_text(f"export {{}};\n{text}\n", encoding="utf-8")
+    command = ["node", str(TSC), "--noEmit", "--strict", "--target", "es2023", str(file)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, cwd=folder).stdout
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "array", "items": {"type": ["string", "number"]}}, "(string | number)[]"),
+        ({"allOf": [{"enum": ["x", 1]}, {"type": ["string", "null"]}]}, '("x" | 1) & (string | null)'),
+        ({"type": "string", "nullable": True}, "string | null"),
+        ({"type": ["array", "null"], "items": {"type": "string"}}, "string[] | null"),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "number"}}, "[string, ...number[]]"),
+        ({"type": "array", "prefixItems": [{}, {"type": "null"}], "minItems": 1}, "[unknown, null?]"),
+        ({"type": "array", "items": [{"type": "string"}], "additionalItems": {"type": "null"}}, "[string, ...null[]]"),
+        ({"anyOf": []}, "never"),
+        ({"enum": ["a", None, 1.5, True]}, '"a" | null | 1.5 | true'),
+        ({"const": {"a": [1, None]}}, "{ a: [1, null] }"),
+        ({"type": "object", "additionalProperties": False}, "Record<string, never>"),
+        ({"type": "object"}, "Record<string, unknown>"),
+        ({"type": "object", "additionalProperties": {"type": ["string", "null"]}}, "{ [key: string]: string | null }"),
+        ({"type": "object", "patternProperties": {"^x": {"type": "number"}}}, "{ [key: string]: number }"),
+        ({"type": "string", "format": "binary"}, "Uint8Array"),
+        ({"type": "string", "oneOf": [{"const": "a"}, {"const": "b"}]}, '"a" | "b"'),
+        ({"$ref": "#/$defs/gone"}, "unknown"),
+        ({"$ref": "https://example.org/schema.json"}, "unknown"),
+        (True, "unknown"),
+        (False, "never"),
+        (None, "unknown"),
+        ({"type": "date"}, "unknown"),
+    ],
+)
+def test_a_schema_becomes_the_type_that_means_the_same(schema: Any, expected: str) -> None:
+    assert json_schema_to_type(schema) == f"type T = {expected}"
+
+
+def test_properties_carry_their_notes_and_are_quoted_where_they_must_be() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "format": "date", "description": "The day.\nNot before 2000."},
+            "x-y": {"type": "integer", "minimum": 0, "default": 3, "deprecated": True},
+            "größe": {"type": "number"},
+        },
+        "required": ["day"],
+        "additionalProperties": {"type": "string"},
+    }
+    assert json_schema_to_type(schema, "list-all.items").splitlines() == (
+        [
+            "type ListAllItems = {",
+            "    /**",
+            "     * The day.",
+            "     * Not before 2000.",
+            "     * @format date",
+            "     */",
+            "    day: string;",
+            "    /**",
+            "     * @default 3",
+            "     * @minimum 0",
+            "     * @deprecated",
+            "     */",
+            '    "x-y"?: number;',
+            '    "größe"?: number;',
+            "    [key: string]: unknown;",
+            "}",
+        ]
+    )
+
+
+def test_recursion_and_shared_objects_become_named_types() -> None:
+    assert json_schema_to_type(Node.model_json_schema(), "Tree").splitlines() == (
+        [
+            "type Tree = Node",
+            "/** A node. */",
+            "type Node = {",
+            "    name: string;",
+            "    /** @default [] */",
+            "    children?: Node[];",
+            "}",
+        ]
+    )
+
+
+def test_a_comment_cannot_be_closed_by_what_is_in_it() -> None:
+    text = "\n".join(comment(["a */ b", "\u2028c*/", "\u202ed\x00"], ""))
+    assert text.count("*/") == 1
+    assert text.endswith("*/")
+    assert "\u2028" not in text
+    assert "\u202e" not in text
+
+
+def test_a_schema_nested_beyond_reason_costs_only_its_own_type() -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(5000):
+        deep = {"type": "array", "items": deep}
+    tools = [Tool("deep", print, input_schema=deep), Tool("fine", print, input_schema={"type": "string"})]  # type: ignore[arg-type]
+    text = generate_types(tools)
+    assert "type DeepInput = unknown" in text
+    assert "type FineInput = string" in text
+
+
+def test_hostile_schemas_compile(tmp_path: Path) -> None:
+    tools = [
+        Tool(name, print, '*/ alert("x") /* \u2028', HOSTILE_SCHEMA, HOSTILE_SCHEMA)  # type: ignore[arg-type]
+        for name in ("one", "constructor", "One", "delete")
+    ]
+    assert compiled(generate_types(tools, "hostile"), tmp_path) == ""
+
+
+def test_functions_are_declared_as_they_are_called(tmp_path: Path) -> None:
+    @tool(requires_approval=True)
+    def grow(node: Node, times: int = 1) -> Node:
+        """Grow a tree."""
+        return node
+
+    def nothing() -> None: ...
+
+    def anything(a: int = 0) -> Any: ...
+
+    text = generate_types([function_tool(grow), function_tool(nothing), function_tool(anything)], "trees")
+    assert "    /**\n     * Grow a tree.\n     * Needs approval by a person.\n     */" in text
+    assert "    grow: (input: GrowInput) => Promise<GrowOutput>;" in text
+    assert "    nothing: () => Promise<NothingOutput>;" in text
+    assert "    anything: (input?: AnythingInput) => Promise<unknown>;" in text
+    assert text.count("type Node = ") == 1  # shared by the two that mean the same
+    assert compiled(text, tmp_path) == ""
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the shared documents are not beside this checkout")
+def test_every_schema_of_real_documents_compiles(tmp_path: Path) -> None:
+    parts: list[str] = []
+    for path in sorted((SHARED / "real").glob("*.json")):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        for index, schema in enumerate(real_schemas(document)):
+            text = generate_types([Tool("use", print, input_schema=schema)], "x")  # type: ignore[arg-type]
+            parts.append(
+                f"namespace {path.stem.replace('-', '_')}_{index} {{\n{text.replace('declare const', 'const')}\n}}"
+            )
+    assert len(parts) > 60
+    declared = "\n".join(f"declare {part}" for part in parts)
+    assert compiled(declared, tmp_path) == ""
+
+
+def real_schemas(document: Any) -> list[Any]:
+    """Return tool schemas of an MCP server, or the named schemas of an OpenAPI document with all they refer to."""
+    if isinstance(document, list) or "tools" in document:
+        listed = document if isinstance(document, list) else document["tools"]
+        return [one["inputSchema"] for one in listed]
+    components = document.get("components", {}).get("schemas") or document.get("definitions") or {}
+    where = "#/components/schemas" if "components" in document else "#/definitions"
+    holder = {key: document[key] for key in ("components", "definitions") if key in document}
+    return [{"$ref": f"{where}/{name.replace('/', '~1')}", **holder} for name in list(components)[:40]]
