@@ -30,6 +30,8 @@ VIEWPORT = {"width": 1280, "height": 1000}
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """A Jupyter server for all tests of the session."""
+    for old in SCREENSHOTS.glob("failed-*"):
+        old.unlink()
     folder = tmp_path_factory.mktemp("jupyter")
     if python := kernel6_python():
         write_kernel_spec(folder / KERNELS, python, name=KERNEL6)

@@ -64,7 +64,7 @@ def test_pictures_of_every_state(desk, screenshots):
     for theme, word in ((LIGHT, "light"), (DARK, "dark")):
         tab.theme(theme)
         for index, name in enumerate(STATES, start=1):
-            picture = tab.cell(index).picture(screenshots / f"card-{name}-{word}.png")
+            picture = tab.cell(index).picture(screenshots / f"lab-{name}-{word}.png")
             assert picture.stat().st_size > 1000
 
 
@@ -75,12 +75,12 @@ def test_pictures_of_a_run_under_way_and_one_that_was_stopped(desk, screenshots)
     cell = tab.cell(1).run().shows("Running", "world.read")
     for theme, word in ((LIGHT, "light"), (DARK, "dark")):
         tab.theme(theme)
-        assert cell.picture(screenshots / f"card-running-{word}.png").exists()
+        assert cell.picture(screenshots / f"lab-running-{word}.png").exists()
     tab.interrupt()
     cell.finished().shows("Stopped")
     for theme, word in ((DARK, "dark"), (LIGHT, "light")):
         tab.theme(theme)
-        assert cell.picture(screenshots / f"card-stopped-{word}.png").exists()
+        assert cell.picture(screenshots / f"lab-stopped-{word}.png").exists()
 
 
 @pytest.mark.parametrize(("theme", "word"), [(LIGHT, "light"), (DARK, "dark")])

@@ -4,6 +4,8 @@ import re
 
 from tests.e2e.waiting import until
 
+SANDBOX = "body > iframe[sandbox='allow-scripts'][aria-hidden]"
+
 OPEN = """
 import asyncio, statistics, time
 from codemode_jupyter.notebook.page import page_channel
@@ -77,7 +79,7 @@ def test_a_widget_that_is_never_displayed_runs_programs_in_the_page(desk):
     tab = desk.open()
     tab.run(0, 1)
     tab.cell(1).shows("completed 42 /lab/")
-    assert tab.page.locator("iframe[sandbox='allow-scripts'][aria-hidden]").count() == 1
+    assert tab.page.locator(SANDBOX).count() == 1
     measured = tab.run(2).text
     assert re.search(r"bare [\d.]+ ms, warm [\d.]+ ms", measured), measured
 
@@ -86,3 +88,9 @@ def test_a_widget_that_is_never_displayed_runs_programs_in_the_page(desk):
     file = desk.folder / "lost.txt"
     until(lambda: file.exists() and file.read_text(), "the pass is lost and another one runs in the reloaded page")
     assert file.read_text() == 'lost "after the reload"'
+
+    tab.idle()
+    tab.restart_kernel()
+    tab.run(0, 1)
+    tab.cell(1).shows("completed 42 /lab/")
+    assert tab.page.locator(SANDBOX).count() == 1  # the old kernel's is gone
