@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,7 +59,9 @@ def _python():
 
 
 def _stamp():
-    wanted = repr((REQUIREMENTS, str(ROOT), (ROOT / "pyproject.toml").read_text()))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = project["dependencies"], project["optional-dependencies"]["headless"]
+    wanted = repr((REQUIREMENTS, str(ROOT), needed))
     return VENV / f"installed-{hashlib.sha256(wanted.encode()).hexdigest()[:16]}"
 
 

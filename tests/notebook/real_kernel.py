@@ -40,12 +40,13 @@ class Cell:
 class RealKernel:
     """One kernel and its client."""
 
-    def __init__(self, manager, client):
+    def __init__(self, manager, client, folder):
         self.manager = manager
         self.client = client
+        self.folder = folder
 
-    def begin(self, code, *, allow_stdin=False):
-        """Send a cell and return at once."""
+    def begin(self, code, *, allow_stdin=True):
+        """Send a cell and return at once. With ``allow_stdin`` a person seems to be there, as in a page."""
         return self.client.execute(code, allow_stdin=allow_stdin)
 
     def finish(self, request, *, timeout=LONG):
@@ -63,9 +64,9 @@ class RealKernel:
         cell.status = self.reply(request, timeout=deadline - time.monotonic())["content"]["status"]
         return cell
 
-    def run(self, code, *, timeout=LONG):
+    def run(self, code, *, timeout=LONG, allow_stdin=True):
         """Run a cell to its end."""
-        return self.finish(self.begin(code), timeout=timeout)
+        return self.finish(self.begin(code, allow_stdin=allow_stdin), timeout=timeout)
 
     def reply(self, request, *, timeout=LONG):
         """Return the reply to a request on the shell channel."""
@@ -75,14 +76,15 @@ class RealKernel:
             if message["parent_header"].get("msg_id") == request:
                 return message
 
-    def printed_by(self, request, text, *, timeout=LONG):
-        """Wait until the cell has printed ``text``."""
+    def shown_by(self, request, text, *, timeout=LONG):
+        """Wait until the cell has printed or displayed ``text``."""
         deadline = time.monotonic() + timeout
         seen = ""
         while text not in seen:
             message = self.client.get_iopub_msg(timeout=max(0.0, deadline - time.monotonic()))
-            if message["parent_header"].get("msg_id") == request and message["msg_type"] == "stream":
-                seen += message["content"]["text"]
+            if message["parent_header"].get("msg_id") == request:
+                content = message["content"]
+                seen += content.get("text", "") + content.get("data", {}).get("text/plain", "")
 
     def send(self, message_type, content):
         """Send a message on the shell channel, as a page does; return its id."""
@@ -117,7 +119,7 @@ def running_kernel(folder, python, *, env=None):
     client.start_channels()
     try:
         client.wait_for_ready(timeout=LONG)
-        yield RealKernel(manager, client)
+        yield RealKernel(manager, client, folder)
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)

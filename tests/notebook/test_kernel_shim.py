@@ -59,7 +59,7 @@ def say(kernel, data):
 
 def test_a_message_is_delivered_while_a_cell_awaits(old_kernel):
     cell = old_kernel.begin(AWAIT)
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     say(old_kernel, "first")
     ended = old_kernel.finish(cell)
     assert ended.status == "ok"
@@ -68,7 +68,7 @@ def test_a_message_is_delivered_while_a_cell_awaits(old_kernel):
 
 def test_the_outputs_of_the_cell_stay_in_the_cell(old_kernel):
     cell = old_kernel.begin(AWAIT)
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     say(old_kernel, "while running")
     ended = old_kernel.finish(cell)
     assert "ended" in ended.printed
@@ -84,7 +84,7 @@ def test_messages_that_arrive_between_two_cells_of_run_all_are_not_held_back(old
 
 def test_no_status_is_published_for_a_message_during_a_cell(old_kernel):
     cell = old_kernel.begin("arrived.clear(); print('begun'); await arrived.wait(); await asyncio.sleep(0.5)")
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     message = say(old_kernel, "quiet")
     assert old_kernel.statuses_of(message, within=0.4) == []
     old_kernel.reply(cell)
@@ -98,7 +98,7 @@ def test_between_cells_a_message_is_handled_by_the_kernel_as_always(old_kernel):
 @pytest.mark.parametrize("request_type", ["comm_info_request", "kernel_info_request"])
 def test_a_reloaded_page_gets_its_answers_while_a_cell_awaits(old_kernel, request_type):
     cell = old_kernel.begin("arrived.clear(); print('begun'); await asyncio.wait_for(arrived.wait(), 10)")
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     request = old_kernel.send(request_type, {})
     assert old_kernel.reply(request, timeout=5)["content"]["status"] == "ok"
     say(old_kernel, "go on")
@@ -109,7 +109,7 @@ def test_messages_keep_their_order(old_kernel):
     cell = old_kernel.begin(
         "heard.clear(); print('begun')\nwhile len(heard) < 300: await asyncio.sleep(0.01)\nheard == list(range(300))"
     )
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     for number in range(300):
         say(old_kernel, number)
     assert old_kernel.finish(cell).result == "True"
@@ -118,7 +118,7 @@ def test_messages_keep_their_order(old_kernel):
 def test_a_handler_that_raises_harms_neither_the_cell_nor_later_messages(old_kernel):
     old_kernel.run("get_ipython().kernel.comm_manager.get_comm('c').on_msg(lambda message: 1 / 0)")
     cell = old_kernel.begin("print('begun'); await asyncio.sleep(0.3); 'fine'")
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     say(old_kernel, "boom")
     assert old_kernel.finish(cell).result == "'fine'"
     old_kernel.run(
@@ -132,7 +132,7 @@ def test_an_interrupt_still_ends_the_cell_after_messages_came(old_kernel):
     cell = old_kernel.begin(
         "arrived.clear(); print('begun'); await arrived.wait()\nfor _ in range(100): await asyncio.sleep(0.1)"
     )
-    old_kernel.printed_by(cell, "begun")
+    old_kernel.shown_by(cell, "begun")
     say(old_kernel, "hello")
     time.sleep(0.3)
     old_kernel.interrupt()
@@ -146,7 +146,7 @@ def test_uninstalled_the_kernel_is_as_it_was(tmp_path):
         kernel.send("comm_open", {"comm_id": "c", "target_name": "test.target", "data": {}})
         assert kernel.run("shim.uninstall()").status == "ok"
         cell = kernel.begin("print('begun'); await asyncio.sleep(0.5); len(heard)")
-        kernel.printed_by(cell, "begun")
+        kernel.shown_by(cell, "begun")
         say(kernel, "held back")
         assert kernel.finish(cell).result == "0"
         assert kernel.run("len(heard)").result == "1"
