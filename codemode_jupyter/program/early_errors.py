@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
-from codemode_jupyter.program.syntax import Fault, find_child, named_children, text_of
+from codemode_jupyter.program.parsing import find_child, named_children, text_of
+from codemode_jupyter.program.syntax import Fault
 
 _FUNCTIONS = frozenset(
     (
@@ -33,7 +34,7 @@ _LOOPS = frozenset(("for_statement", "for_in_statement", "while_statement", "do_
 _BLOCKS = frozenset(("statement_block", "for_statement", "for_in_statement", "switch_body", "catch_clause"))
 _FORBIDDEN = {
     "with_statement": "`with` is not allowed in strict code.",
-    "decorator": "decorators cannot run here; call the function yourself.",
+    "decorator": "Decorators cannot run here; call the function yourself.",
     "html_comment": "HTML-like comments are not allowed; write `// …`.",
     "jsx_element": "JSX cannot run here; there is no page to render it.",
     "jsx_self_closing_element": "JSX cannot run here; there is no page to render it.",
@@ -84,7 +85,7 @@ def first_early_error(root: Node) -> Fault | None:
 def _fault(node: Node, context: _Context) -> Fault | None:
     kind = node.type
     if context.scope.depth > _DEEPEST:
-        return Fault(node.start_byte, "blocks are nested too deeply here.")
+        return Fault(node.start_byte, "Blocks are nested too deeply here.")
     if kind in _FORBIDDEN:
         return Fault(node.start_byte, _FORBIDDEN[kind])
     check = _CHECKS.get(kind)
@@ -113,7 +114,7 @@ def _check_jump(node: Node, context: _Context) -> Fault | None:
     label = node.child_by_field_name("label")
     if label is not None:
         known = text_of(label) in context.labels
-        return None if known else Fault(label.start_byte, f"there is no label `{text_of(label)}` around this `{word}`.")
+        return None if known else Fault(label.start_byte, f"There is no label `{text_of(label)}` around this `{word}`.")
     if context.in_loop or (word == "break" and context.in_switch):
         return None
     return Fault(node.start_byte, f"`{word}` needs a loop around it.")
@@ -126,7 +127,7 @@ def _check_meta_property(node: Node, _: _Context) -> Fault | None:
 
 def _check_number(node: Node, _: _Context) -> Fault | None:
     is_octal = _OCTAL.match(text_of(node)) is not None
-    return Fault(node.start_byte, "a number cannot begin with 0; write 0o… for octal.") if is_octal else None
+    return Fault(node.start_byte, "A number cannot begin with 0; write 0o… for octal.") if is_octal else None
 
 
 # Names
@@ -140,7 +141,7 @@ def _check_declaration(node: Node, context: _Context) -> Fault | None:
         if name is None:
             continue
         if keyword == "const" and declarator.child_by_field_name("value") is None:
-            return Fault(name.start_byte, f"the constant `{text_of(name)}` needs a value.")
+            return Fault(name.start_byte, f"The constant `{text_of(name)}` needs a value.")
         if (fault := _declare_pattern(name, keyword, context)) is not None:
             return fault
     return None
@@ -222,9 +223,9 @@ def _children(node: Node, context: _Context) -> Iterable[tuple[Node, _Context]]:
         return _body_children(node, context, _Context(_Scope(), may_await=False, may_return=False))
     if kind == "field_definition":
         value, inside = node.child_by_field_name("value"), _Context(_Scope(), may_await=False)
-        return [(child, inside if child == value else context) for child in node.children]
+        return [(child, inside if child == value else context) for child in node.named_children]
     inside = _inside_statement(node, context)
-    return [(child, inside) for child in node.children]
+    return [(child, inside) for child in node.named_children]
 
 
 def _inside_statement(node: Node, context: _Context) -> _Context:
@@ -267,12 +268,12 @@ def _function_children(node: Node, context: _Context) -> Iterable[tuple[Node, _C
 def _body_children(node: Node, around: _Context, inside: _Context) -> Iterable[tuple[Node, _Context]]:
     """Yield the children of a function; its body is not another scope, the parameters belong to it."""
     name = node.child_by_field_name("name")
-    for child in node.children:
+    for child in node.named_children:
         if child == name:
             yield child, around
         elif child.type == "statement_block":
             top = replace(inside, at_function_top=True)
-            yield from ((statement, top) for statement in child.children)
+            yield from ((statement, top) for statement in child.named_children)
         else:
             yield child, inside
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from tree_sitter import Node
 
 from codemode_jupyter.program.edits import Edit, blanked
-from codemode_jupyter.program.syntax import after_trivia, find_child, named_children, text_of
+from codemode_jupyter.program.parsing import after_trivia, find_child, named_children, text_of
 from codemode_jupyter.program.transform import enum_edits, parameter_property_edits
 
 _TYPES = frozenset(
@@ -39,9 +39,9 @@ _TYPE_STATEMENTS = frozenset(
     )
 )
 _REFUSED = {
-    "internal_module": "a namespace cannot run here; write an object or plain functions.",
-    "module": "a module declaration cannot run here; write an object or plain functions.",
-    "decorator": "decorators cannot run here; call the function yourself.",
+    "internal_module": "A namespace cannot run here; write an object or plain functions.",
+    "module": "A module declaration cannot run here; write an object or plain functions.",
+    "decorator": "Decorators cannot run here; call the function yourself.",
     "type_assertion": "`<T>value` cannot be erased; write `value as T`.",
     "import_alias": "`import x = …` cannot run here; write `const x = …`.",
 }
@@ -193,7 +193,7 @@ class _Eraser:
         if following is not None and following.type == "export_statement":
             following = following.child_by_field_name("declaration")
         if following is None or _name(following) != _name(signature):
-            raise NotErasableError(signature.start_byte, f"the function `{_name(signature)}` has no body.")
+            raise NotErasableError(signature.start_byte, f"The function `{_name(signature)}` has no body.")
         self.blank(statement, first=";")
 
     # Declarations
@@ -231,7 +231,7 @@ class _Eraser:
 
     def visit_export_statement(self, node: Node) -> Iterable[Node]:
         if find_child(node, "=", "namespace") is not None:
-            raise NotErasableError(node.start_byte, "this export cannot run here; write `export default …`.")
+            raise NotErasableError(node.start_byte, "This export cannot run here; write `export default …`.")
         declaration = node.child_by_field_name("declaration")
         if declaration is not None and declaration.type == "function_signature":
             self.blank_overload(node, declaration)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from codemode_jupyter.program.parsing import descendants, parse_javascript, parse_typescript
 from codemode_jupyter.program.positions import blank
-from codemode_jupyter.program.syntax import descendants, parse_javascript, parse_typescript
 
 _FENCE_LINE = re.compile(r"^[ \t]*(`{3,}|~{3,})([^\n\r]*)", re.MULTILINE)
 _ONE_LINE = re.compile(r"[ \t]*(`{3,})(?!`)(.+?)\1[ \t]*$")

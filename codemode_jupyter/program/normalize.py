@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from codemode_jupyter.program.edits import Edit, Shift, apply_edits, blanked, column_before
+from codemode_jupyter.program.parsing import descendants, find_child, named_children, text_of
 from codemode_jupyter.program.script import Script, read_script
-from codemode_jupyter.program.syntax import descendants, find_child, named_children, text_of
 
 _FUNCTION_VALUES = frozenset(("arrow_function", "function_expression", "generator_function"))
 _FUNCTION_DECLARATIONS = frozenset(("function_declaration", "generator_function_declaration"))
@@ -98,9 +98,12 @@ def prepare_program(code: str) -> Program:
     body = _Body(script)
     body.read()
     text, shifts = apply_edits(script.text, body.edits)
+    return Program(_wrapped(text, body.opening, body.closing), 1, (shifts, script.shifts))
+
+
+def _wrapped(text: str, opening: str, closing: str) -> str:
     label = "program_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    source = f"async (input) => {{ {label}: {{{body.opening}\n{text}\n{body.closing}break {label}; }} }}"
-    return Program(source, 1, (shifts, script.shifts))
+    return f"async (input) => {{ {label}: {{{opening}\n{text}\n{closing}break {label}; }} }}"
 
 
 class _Body:
@@ -140,7 +143,7 @@ class _Body:
         declaration = statement.child_by_field_name("declaration")
         value = statement.child_by_field_name("value")
         if default is not None and (self.default_name is not None or self.default_value is not None):
-            raise self.script.error(default.start_byte, "a program can have only one default export.")
+            raise self.script.error(default.start_byte, "A program can have only one default export.")
         if default is not None and value is not None:
             self.default_value = value
             self.statements.append(statement)
@@ -175,7 +178,7 @@ class _Body:
         module = "" if source is None else f" of {text_of(source)}"
         return self.script.error(
             statement.start_byte,
-            f"an import{module} is not available in a program.",
+            f"An import{module} is not available in a program.",
             hint="Leave it out: standard JavaScript, `codemode` and the connectors are there without imports.",
             code="import_not_available",
         )

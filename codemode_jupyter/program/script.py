@@ -16,18 +16,9 @@ from codemode_jupyter.program.early_errors import first_early_error
 from codemode_jupyter.program.edits import Shift, apply_edits, column_before
 from codemode_jupyter.program.erase import NotErasableError, erasing_edits
 from codemode_jupyter.program.fences import isolate_program
+from codemode_jupyter.program.parsing import descendants, find_child, parse_javascript, parse_typescript, text_of
 from codemode_jupyter.program.positions import Position, blank, position_at
-from codemode_jupyter.program.syntax import (
-    descendants,
-    find_child,
-    first_fault,
-    language_hint,
-    parse_javascript,
-    parse_typescript,
-    position_of,
-    syntax_error,
-    text_of,
-)
+from codemode_jupyter.program.syntax import first_fault, language_hint, position_of, syntax_error
 
 _BEGINNING = re.compile(r"\ufeff?\s*(?:#![^\n\r\u2028\u2029]*)?")
 _NOT_TEXT = re.compile("[\x00\ud800-\udfff]")
@@ -101,7 +92,7 @@ def _refuse_what_is_not_text(written: str) -> None:
     match = _NOT_TEXT.search(written)
     if match is None:
         return
-    name = "a NUL character" if match[0] == "\x00" else "half of a surrogate pair"
+    name = "A NUL character" if match[0] == "\x00" else "Half of a surrogate pair"
     place = position_at(written, match.start())
     raise syntax_error(written, place, f"{name} cannot stand in a program; write it as an escape, such as `\\u0000`.")
 

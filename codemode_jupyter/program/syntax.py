@@ -1,27 +1,18 @@
-"""Parsing, and saying where a text stops being a program.
+"""Saying where a text stops being a program.
 
-Owns: the two grammars, walking a tree without recursion, and every ``syntax_error`` of the room.
-Never changes a text. The grammars accept more than an engine does; ``early_errors`` narrows that.
+Owns: finding the place of a parse error and its wording, and the refusal that carries it. Never changes a text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import tree_sitter_javascript
-import tree_sitter_typescript
-from tree_sitter import Language, LogType, Node, Parser, Tree
+from tree_sitter import LogType, Node, Tree
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.program.parsing import after_trivia, faulty, parse, tokens
 from codemode_jupyter.program.positions import Position, line_excerpt, position_at
-
-_JAVASCRIPT = Language(tree_sitter_javascript.language())
-_TYPESCRIPT = Language(tree_sitter_typescript.language_typescript())
-
-TRIVIA = re.compile(rb"(?:\s|\xc2\xa0|\xef\xbb\xbf|\xe2\x80[\xa8\xa9]|//[^\n\r]*|/\*.*?\*/)+", re.DOTALL)
-"""Blanks and comments between two tokens."""
 
 _PARSER_POSITION = re.compile(r"process version:\d+.* row:(\d+), col:(\d+)")
 _LOGGED_BYTES = 200_000
@@ -41,60 +32,27 @@ class Fault(NamedTuple):
     problem: str
 
 
-def parse_javascript(data: bytes) -> Tree:
-    """Parse UTF-8 text as JavaScript; the tree may hold errors."""
-    return Parser(_JAVASCRIPT).parse(data)
+class ProgramError(CodemodeError):
+    """A program that is refused for what stands at one place of it.
 
+    ``message`` is the bare sentence; as a text it has the place, the lines around it and the hint, too.
+    ``data`` holds ``line``, ``column`` (from 1, in the text as written) and ``excerpt``.
+    """
 
-def parse_typescript(data: bytes) -> Tree:
-    """Parse UTF-8 text as TypeScript (without JSX); the tree may hold errors."""
-    return Parser(_TYPESCRIPT).parse(data)
+    def __init__(self, code: str, problem: str, position: Position, excerpt: str, *, hint: str | None = None) -> None:
+        data = {"line": position.line, "column": position.column, "excerpt": excerpt}
+        super().__init__(code, problem, hint=hint, data=data)
+        self._text = f"Line {position.line}, column {position.column}: {problem}\n{excerpt}"
 
-
-def descendants(root: Node) -> Iterator[Node]:
-    """Every node below and including ``root``, parents before children, in the order of the text."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(reversed(node.children))
-
-
-def named_children(node: Node) -> list[Node]:
-    """List the named children that are not comments."""
-    return [child for child in node.named_children if child.type not in ("comment", "html_comment")]
-
-
-def text_of(node: Node) -> str:
-    """Return the text a node stands for."""
-    return (node.text or b"").decode()
-
-
-def find_child(node: Node, *types: str) -> Node | None:
-    """Find the first child of one of the given types, keywords and punctuation included."""
-    return next((child for child in node.children if child.type in types), None)
-
-
-def after_trivia(data: bytes, offset: int) -> int:
-    """Return the offset of the next token."""
-    match = TRIVIA.match(data, offset)
-    return match.end() if match else offset
+    def __str__(self) -> str:
+        return self._text if self.hint is None else f"{self._text}\n{self.hint}"
 
 
 def syntax_error(
     code: str, position: Position, problem: str, *, hint: str | None = None, error_code: str = "syntax_error"
-) -> CodemodeError:
-    """Make the refusal of a program at a place, with the lines around it.
-
-    ``data`` holds ``line``, ``column`` (from 1, in the text as written) and ``excerpt``.
-    """
-    excerpt = line_excerpt(code, *position)
-    return CodemodeError(
-        error_code,
-        f"Line {position.line}, column {position.column}: {problem}\n{excerpt}" + ("\n" if hint else ""),
-        hint=hint,
-        data={"line": position.line, "column": position.column, "excerpt": excerpt},
-    )
+) -> ProgramError:
+    """Make the refusal of a program at a place in the text as it was written."""
+    return ProgramError(error_code, problem, position, line_excerpt(code, *position), hint=hint)
 
 
 def position_of(data: bytes, offset: int) -> Position:
@@ -105,16 +63,16 @@ def position_of(data: bytes, offset: int) -> Position:
 
 def first_fault(data: bytes, tree: Tree) -> Fault:
     """Where the parser had to give up, and in what words to say it. The tree must have an error."""
-    node = next(node for node in _faulty(tree.root_node) if node.is_error or node.is_missing)
+    node = next(node for node in faulty(tree.root_node) if node.is_error or node.is_missing)
     stopped = _stopped_at(data, tree, node)
     offset = after_trivia(data, stopped)
     if (literal := _unterminated_literal(data, node) or _unterminated_comment(data, stopped)) is not None:
         return literal
-    forgotten = (node for node in _faulty(tree.root_node) if node.is_missing and node.type in _OFTEN_FORGOTTEN)
+    forgotten = (node for node in faulty(tree.root_node) if node.is_missing and node.type in _OFTEN_FORGOTTEN)
     missing = next(forgotten, None)
     token = _TOKEN.match(data[offset : offset + 200].decode(errors="ignore"))
     if token is None:
-        return _unclosed(tree.root_node) or Fault(offset, "the program ends too early.")
+        return _unclosed(tree.root_node) or Fault(offset, "The program ends too early.")
     problem = f"`{token[0]}` cannot stand here"
     if missing is not None and after_trivia(data, missing.start_byte) == offset:
         return Fault(offset, f"{problem}; `{missing.type}` is missing before it.")
@@ -126,16 +84,6 @@ def language_hint(code: str) -> str | None:
     if _PYTHON.search(code):
         return "This looks like Python; the program must be JavaScript."
     return None
-
-
-def _faulty(root: Node) -> Iterator[Node]:
-    """Yield the nodes on the way to errors, and the errors."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.has_error or node.is_missing:
-            yield node
-            stack.extend(reversed(node.children))
 
 
 def _stopped_at(data: bytes, tree: Tree, first: Node) -> int:
@@ -166,7 +114,7 @@ def _stopped_at(data: bytes, tree: Tree, first: Node) -> int:
     def read(offset: int, _: object) -> bytes:
         return b"" if recovering else data[start + offset : start + offset + _SLICE]
 
-    Parser(tree.language, logger=note).parse(read)
+    parse(tree.language, data[start:], read=read, log=note)
     if stopped is None:
         return first.start_byte
     row, column = stopped
@@ -194,7 +142,7 @@ def _unterminated_literal(data: bytes, error: Node) -> Fault | None:
                 line_end = data.find(b"\n", node.start_byte) if name == "text" else len(data)
                 rest = data[node.start_byte + 1 : line_end if line_end >= 0 else len(data)]
                 if mark not in rest.replace(b"\\" + mark, b""):
-                    return Fault(node.start_byte, f"this {name} is never closed.")
+                    return Fault(node.start_byte, f"This {name} is never closed.")
     return None
 
 
@@ -202,13 +150,13 @@ def _unterminated_comment(data: bytes, stopped: int) -> Fault | None:
     start = data.find(b"/*", max(0, stopped - 1), after_trivia(data, stopped) + 2)
     if start < 0 or data.find(b"*/", start + 2) >= 0:
         return None
-    return Fault(start, "this comment is never closed.")
+    return Fault(start, "This comment is never closed.")
 
 
 def _unclosed(root: Node) -> Fault | None:
     """Find the last bracket that was opened and never closed."""
     opened: list[Node] = []
-    for node in _tokens(root):
+    for node in tokens(root):
         if node.type in _CLOSING:
             opened.append(node)
         elif opened and node.type == _CLOSING[opened[-1].type]:
@@ -216,8 +164,4 @@ def _unclosed(root: Node) -> Fault | None:
     if not opened:
         return None
     bracket = opened[-1]
-    return Fault(bracket.start_byte, f"this `{bracket.type}` is never closed.")
-
-
-def _tokens(root: Node) -> Iterable[Node]:
-    return (node for node in descendants(root) if node.child_count == 0 and not node.is_missing)
+    return Fault(bracket.start_byte, f"This `{bracket.type}` is never closed.")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from codemode_jupyter.program.edits import Edit
-from codemode_jupyter.program.syntax import find_child, named_children, text_of
+from codemode_jupyter.program.parsing import find_child, named_children, text_of
 
 _PROPERTY_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
 _IDENTIFIER = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
@@ -69,7 +69,7 @@ def _member_edits(enum_name: str, body: Node) -> Iterator[Edit]:
         reverse = f' if (typeof {place} === "number") {enum_name}[{place}] = {key};'
         if value is None:
             if previous_is_text:
-                raise ValueError(f"the enum member `{text_of(member)}` needs a value, for the one before it is a text.")
+                raise ValueError(f"The enum member `{text_of(member)}` needs a value, for the one before it is a text.")
             number = "0" if previous is None else f"{previous} + 1"
             yield _replaced(key_node, f"{target} = {number};{reverse}")
         else:
@@ -108,13 +108,13 @@ def parameter_property_edits(method: Node) -> list[Edit]:
             continue
         pattern = parameter.child_by_field_name("pattern")
         if pattern is None or pattern.type != "identifier":
-            raise ValueError("a parameter property must be a plain name; assign to `this` in the body.")
+            raise ValueError("A parameter property must be a plain name; assign to `this` in the body.")
         names.append(text_of(pattern))
     if not names:
         return []
     name = method.child_by_field_name("name")
     if name is None or text_of(name) != "constructor":
-        raise ValueError("only a constructor can have parameter properties; assign to `this` in the body.")
+        raise ValueError("Only a constructor can have parameter properties; assign to `this` in the body.")
     assignments = ";" + "".join(f" this.{name} = {name};" for name in names)
     place = _assignment_place(method, body)
     return [Edit(place, place, assignments)]
@@ -130,7 +130,7 @@ def _assignment_place(method: Node, body: Node) -> int:
         function = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
         if function is not None and function.type == "super":
             return statement.end_byte
-    raise ValueError("call `super(…)` as a statement of its own in a constructor with parameter properties.")
+    raise ValueError("Call `super(…)` as a statement of its own in a constructor with parameter properties.")
 
 
 def _after_directives(body: Node) -> int:
