@@ -24,7 +24,7 @@ from codemode_jupyter.sandbox.worker_source import worker_source
 
 Failure: TypeAlias = Literal["lost", "memory", "too_large", "protocol"]
 
-HEAP_MEGABYTES = 1024
+HEAP_MEGABYTES = 512
 """Limit of one sandbox's memory, given to V8; over it the process dies."""
 
 MAX_LINE_BYTES = 64 * 2**20

@@ -21,7 +21,10 @@ async def test_levels_and_texts(deno):
     ("expression", "text"),
     [
         ("{ a: 1, b: 'x', c: [1, 2, { d: null }] }", "{ a: 1, b: 'x', c: [1, 2, { d: null }] }"),
-        ("[undefined, NaN, -0, 10n, Symbol('s'), () => 1]", "[undefined, NaN, -0, 10n, Symbol(s), [Function (anonymous)]]"),
+        (
+            "[undefined, NaN, -0, 10n, Symbol('s'), () => 1]",
+            "[undefined, NaN, -0, 10n, Symbol(s), [Function (anonymous)]]",
+        ),
         ("new Map([['k', { v: 1 }]]), new Set(['s'])", "Map(1) { 'k' => { v: 1 } } Set(1) { 's' }"),
         ("new Date(0), /x/g", "1970-01-01T00:00:00.000Z /x/g"),
         ("new (class Point { x = 1 })", "Point { x: 1 }"),

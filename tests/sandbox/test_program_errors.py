@@ -117,7 +117,10 @@ async def test_a_stack_shows_no_frame_of_the_runtime(deno):
 async def test_a_deep_recursion_is_an_ordinary_error(deno):
     error, _ = await failure(deno, "async () => { const f = () => f() + 1; f() }")
     assert error["name"] == "RangeError"
-    assert await evaluate(deno, "async () => { const f = () => f() + 1; try { f() } catch { return it.echo('alive') } }") == "alive"
+    assert (
+        await evaluate(deno, "async () => { const f = () => f() + 1; try { f() } catch { return it.echo('alive') } }")
+        == "alive"
+    )
 
 
 async def test_the_console_is_kept_beside_a_failure(deno):
