@@ -15,7 +15,7 @@ CODE = """async () => {
 HOSTILE = {
     "$x^2$ and \\(y\\)": '<img src=x onerror=alert(1)><script>alert(2)</script> & "quotes"',
     "reversed": "pay \u202eecila\u202c and \u200bnothing\ufeff hidden",
-    "pаypal": "Your pаypal account at раураl.com (Cyrillic letters)",
+    "p\u0430ypal": "Your p\u0430ypal account at \u0440\u0430\u0443\u0440\u0430l.com (Cyrillic letters)",
     "__proto__": "\x1b[31mred\x1b[0m \x00 \x07",
     "hebrew": "שלום 123 עולם",
     "pile": "Z\u0301\u0302\u0303\u0304\u0305algo",

@@ -22,7 +22,9 @@ THEMES = {
 }
 
 _PAGE = """<!doctype html><meta charset="utf-8"><title>cards</title><link rel="stylesheet" href="card.css">
-<style>html{{{variables}}}body{{margin:0;padding:16px;background:var(--jp-layout-color1);color:var(--jp-content-font-color1)}}</style>
+<style>html{{{variables}}}
+body{{margin:0;padding:16px}}
+body{{background:var(--jp-layout-color1);color:var(--jp-content-font-color1)}}</style>
 <body data-jp-theme-light="{light}"><div id="stage"></div><script type="module">
 import {{ render }} from "./card.js";
 const models = [];
