@@ -33,15 +33,16 @@ const traits = await (await fetch("/traits.json")).json();
 const socket = new WebSocket("/channel");
 await new Promise((resolve) => { socket.onopen = resolve; });
 window.startWidget = () => {
-  const listeners = new Set();
+  const listeners = { "msg:custom": new Set(), comm_live_update: new Set() };
   const model = {
     get: (name) => traits[name],
     send: (content) => socket.send(JSON.stringify(content)),
-    on: (_event, listener) => void listeners.add(listener),
-    off: (_event, listener) => void listeners.delete(listener),
+    on: (event, listener) => void listeners[event].add(listener),
+    off: (event, listener) => void listeners[event].delete(listener),
   };
   const cleanup = definition.initialize({ model });
-  return { cleanup, deliver: (content) => listeners.forEach((listener) => listener(content)) };
+  const trigger = (event, content) => listeners[event].forEach((listener) => listener(content));
+  return { cleanup, trigger, deliver: (content) => trigger("msg:custom", content) };
 };
 window.widgets = [startWidget()];
 socket.onmessage = ({ data }) => {

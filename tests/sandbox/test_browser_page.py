@@ -282,6 +282,15 @@ async def test_runs_end_when_the_kernel_is_silent_for_a_minute(desk):
     assert (lost["runs"], lost["reason"]) == (["forsaken"], "kernel")
 
 
+async def test_a_restarting_kernel_leaves_no_sandbox_behind(desk):
+    desk.send("start", run="old", text="post('ready')")
+    await desk.until_text("ready", "old")
+    await desk.tab.evaluate("window.widgets[0].trigger('comm_live_update')")
+    assert await desk.frames() == 0
+    await desk.pong()
+    assert await desk.frames() == 1
+
+
 async def test_a_reload_says_bye_and_hello_under_a_new_id(desk):
     await desk.pages.load(desk.tab)
     assert (await desk.pages.until_heard("bye"))["from"] == desk.id

@@ -20,6 +20,7 @@ class PageHost {
   /** Which executor of the kernel a pass belongs to. @type {Map<string, string>} */
   #owners = new Map();
   #isPrepared = false;
+  #isConnected = true;
   #heard = performance.now();
   #listening = new AbortController();
   /** @type {ReturnType<typeof setInterval>} */
@@ -43,6 +44,7 @@ class PageHost {
       },
     );
     model.on("msg:custom", this.#receive);
+    model.on("comm_live_update", this.#disconnect);
     const { signal } = this.#listening;
     addEventListener("pagehide", () => this.#leave(), { signal });
     addEventListener("pageshow", (event) => event.persisted && this.#comeBack(), { signal });
@@ -64,7 +66,8 @@ class PageHost {
     clearInterval(this.#watch);
     this.#listening.abort();
     this.#model.off("msg:custom", this.#receive);
-    this.#sandboxes.clear();
+    this.#model.off("comm_live_update", this.#disconnect);
+    this.#free();
     this.#outbox.close();
   }
 
@@ -72,6 +75,7 @@ class PageHost {
   #receive = (message) => {
     if (message.to !== this.#id && message.to !== "*") return;
     this.#heard = performance.now();
+    this.#isConnected = true;
     switch (message.type) {
       case "who":
         this.hello();
@@ -117,9 +121,7 @@ class PageHost {
 
   /** @param {string} message */
   #unusable(message) {
-    this.#isPrepared = false;
-    this.#owners.clear();
-    this.#sandboxes.clear();
+    this.#free();
     this.#outbox.send({ type: "unusable", message });
   }
 
@@ -141,7 +143,21 @@ class PageHost {
 
   /** The page goes away. Often the last thing that arrives, but not always: the kernel's ping finds out the rest. */
   #leave() {
-    this.#outbox.send({ type: "bye" });
+    if (this.#isConnected) this.#outbox.send({ type: "bye" });
+    this.#free();
+  }
+
+  /**
+   * The kernel restarts: a new one makes a widget of its own, and nobody closes this one. Should the kernel speak to it
+   * all the same, it starts afresh.
+   */
+  #disconnect = () => {
+    this.#isConnected = false;
+    this.#free();
+  };
+
+  /** Take the sandbox down, with whatever runs in it. */
+  #free() {
     this.#isPrepared = false;
     this.#owners.clear();
     this.#sandboxes.clear();

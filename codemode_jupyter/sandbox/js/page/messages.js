@@ -75,6 +75,8 @@
  * )} FromRelay
  */
 
+/** A message arrived; the kernel behind the model went away or came back. @typedef {"msg:custom" | "comm_live_update"} ModelEvent */
+
 /**
  * The part of an anywidget model that the page uses. Traits are read once and never written: a trait written while a
  * cell runs would be stuck for good.
@@ -82,7 +84,7 @@
  * @typedef {{
  *   get(name: string): string,
  *   send(content: PageMessage & {from: string}): void,
- *   on(event: "msg:custom", callback: (content: KernelMessage) => void): void,
- *   off(event: "msg:custom", callback: (content: KernelMessage) => void): void,
+ *   on(event: ModelEvent, callback: (content: KernelMessage) => void): void,
+ *   off(event: ModelEvent, callback: (content: KernelMessage) => void): void,
  * }} Model
  */
