@@ -27,7 +27,7 @@ from codemode_jupyter.sandbox.worker_messages import (
     parse_worker_message,
 )
 
-MAX_CALLS = 60_000
+MAX_CALLS = 25_000
 """Most calls that a Worker may ask for in one pass; the sandbox's runtime refuses earlier, with a better text."""
 
 MAX_MESSAGES = 200_000

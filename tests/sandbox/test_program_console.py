@@ -4,16 +4,19 @@ import pytest
 
 from tests.sandbox.kernel import Kernel
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-async def printed(deno, body, **options):
+
+async def printed(sandbox, body, **options):
     kernel = Kernel(f"async () => {{ {body} }}", **options)
-    await kernel.run(deno)
+    await kernel.run(sandbox)
     return kernel.lines
 
 
-async def test_levels_and_texts(deno):
+async def test_levels_and_texts(sandbox):
     assert await printed(
-        deno, "console.log('a', 1, null); console.info('b'); console.debug('c'); console.warn('d'); console.error('e')"
+        sandbox,
+        "console.log('a', 1, null); console.info('b'); console.debug('c'); console.warn('d'); console.error('e')",
     ) == [("log", "a 1 null"), ("info", "b"), ("debug", "c"), ("warn", "d"), ("error", "e")]
 
 
@@ -41,27 +44,27 @@ async def test_levels_and_texts(deno):
         ("class A {}, function f() {}", "[class A] [Function: f]"),
     ],
 )
-async def test_objects_are_printed_readably(deno, expression, text):
-    [(_, line)] = await printed(deno, f"console.log({expression})")
+async def test_objects_are_printed_readably(sandbox, expression, text):
+    [(_, line)] = await printed(sandbox, f"console.log({expression})")
     assert line.startswith(text)
 
 
-async def test_an_error_is_printed_with_its_place(deno):
-    [(_, line)] = await printed(deno, "\n  console.error(new RangeError('no', { cause: new Error('why') }))")
+async def test_an_error_is_printed_with_its_place(sandbox):
+    [(_, line)] = await printed(sandbox, "\n  console.error(new RangeError('no', { cause: new Error('why') }))")
     assert line.startswith("RangeError: no\n    at ")
     assert "program.js:2:17" in line
     assert "[cause]: [Error: why" in line
     assert "codemode-sandbox" not in line
 
 
-async def test_wide_objects_take_several_lines(deno):
-    [(_, line)] = await printed(deno, "console.log({ first: 'x'.repeat(50), second: 'y'.repeat(50) })")
+async def test_wide_objects_take_several_lines(sandbox):
+    [(_, line)] = await printed(sandbox, "console.log({ first: 'x'.repeat(50), second: 'y'.repeat(50) })")
     assert line == f"{{\n  first: '{'x' * 50}',\n  second: '{'y' * 50}'\n}}"
 
 
-async def test_the_other_methods_of_the_console(deno):
+async def test_the_other_methods_of_the_console(sandbox):
     lines = await printed(
-        deno,
+        sandbox,
         """console.count(); console.count(); console.assert(true); console.assert(false, 'why');
         console.group('g'); console.log('in\\nside'); console.groupEnd(); console.dir('d');
         console.time('t'); console.timeEnd('t'); console.trace('here');
@@ -80,9 +83,9 @@ async def test_the_other_methods_of_the_console(deno):
     ]
 
 
-async def test_hostile_values_print_something(deno):
+async def test_hostile_values_print_something(sandbox):
     lines = await printed(
-        deno,
+        sandbox,
         """const { proxy, revoke } = Proxy.revocable({}, {}); revoke();
         console.log(proxy, [proxy]);
         console.log(new Proxy({}, { ownKeys() { throw new Error() }, getPrototypeOf() { throw new Error() } }));
@@ -98,25 +101,25 @@ async def test_hostile_values_print_something(deno):
     assert lines[5][1].endswith("… 99,900 more\n]")
 
 
-async def test_a_flood_is_cut_with_a_note(deno):
+async def test_a_flood_is_cut_with_a_note(sandbox):
     kernel = Kernel("async () => { for (let i = 0; i < 20_000; i++) console.log('line', i); return 1 }")
-    end = await kernel.run(deno)
+    end = await kernel.run(sandbox)
     assert end.kind == "completed"
     assert len(kernel.lines) == 5_001
     assert kernel.lines[-1][0] == "warn"
     assert "The console is full" in kernel.lines[-1][1]
 
 
-async def test_what_is_printed_before_a_hang_is_seen(deno):
-    assert await printed(deno, "console.log('a'); console.log('b'); while (true) {}", timeout=0.5) == [
+async def test_what_is_printed_before_a_hang_is_seen(sandbox):
+    assert await printed(sandbox, "console.log('a'); console.log('b'); while (true) {}", timeout=0.5) == [
         ("log", "a"),
         ("log", "b"),
     ]
 
 
-async def test_lines_arrive_while_the_program_runs(deno):
+async def test_lines_arrive_while_the_program_runs(sandbox):
     kernel = Kernel("async () => { console.log('early'); await it.probe({}) }")
     seen = []
     kernel.tools = {"it.probe": lambda _: seen.extend(kernel.lines)}
-    await kernel.run(deno)
+    await kernel.run(sandbox)
     assert seen == [("log", "early")]

@@ -1,5 +1,6 @@
 """What a program finds in its world, and what hostile ones try: to get out, to pose as the runtime, to change it."""
 
+import asyncio
 import json
 import subprocess
 
@@ -9,28 +10,33 @@ from codemode_jupyter.sandbox import deno_process
 from codemode_jupyter.sandbox.deno import find_deno
 from tests.sandbox.kernel import Fails, Kernel, evaluate
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 GLOBALS = """
-AbortController AbortSignal AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array Boolean
-CustomEvent DOMException DataView Date DisposableStack Error EvalError Event EventTarget Float16Array Float32Array Float64Array
-Function Infinity Int16Array Int32Array Int8Array Intl Iterator JSON Map Math NaN Number Object Promise Proxy RangeError
-ReferenceError Reflect RegExp Set String SuppressedError Symbol SyntaxError TextDecoder TextEncoder TypeError URIError URL
-URLSearchParams Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakSet atob btoa clearInterval clearTimeout
-codemode console crypto decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN it
-parseFloat parseInt performance queueMicrotask setInterval setTimeout structuredClone undefined unescape
-""".split()
+AbortController AbortSignal AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array
+BigUint64Array Boolean CustomEvent DOMException DataView Date DisposableStack Error EvalError Event EventTarget
+Float16Array Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array Intl Iterator JSON Map Math
+NaN Number Object Promise Proxy RangeError ReferenceError Reflect RegExp Set String SuppressedError Symbol
+SyntaxError TextDecoder TextEncoder TypeError URIError URL URLSearchParams Uint16Array Uint32Array Uint8Array
+Uint8ClampedArray WeakMap WeakSet atob btoa clearInterval clearTimeout codemode console crypto decodeURI
+decodeURIComponent encodeURI encodeURIComponent escape eval globalThis isFinite isNaN it parseFloat parseInt
+performance queueMicrotask setInterval setTimeout structuredClone undefined unescape
+"""
 
 
-async def test_the_globals_are_exactly_those_on_the_list(deno):
+async def test_the_globals_are_exactly_those_on_the_list(sandbox):
     source = """async () => {
       const names = new Set();
       for (let o = globalThis; o !== EventTarget.prototype && o !== Object.prototype && o; o = Object.getPrototypeOf(o))
         for (const name of Object.getOwnPropertyNames(o)) names.add(name);
       return [...names].sort();
     }"""
-    names = await evaluate(deno, source)
-    assert sorted(set(names) - set(GLOBALS)) == []
+    names = await evaluate(sandbox, source)
+    expected = set(GLOBALS.split())
+    # Two numbers that Chromium does not let go.
+    assert sorted(set(names) - expected - {"PERSISTENT", "TEMPORARY"}) == []
     # Engines differ in what is new in the language.
-    assert set(GLOBALS) - set(names) <= {
+    assert expected - set(names) <= {
         "Float16Array",
         "Iterator",
         "SuppressedError",
@@ -68,8 +74,8 @@ async def test_the_globals_are_exactly_those_on_the_list(deno):
         *("connect", "sendText", "calls", "settle", "programOutcome", "activeStep"),
     ],
 )
-async def test_what_could_get_out_is_gone(deno, name):
-    assert await evaluate(deno, f"async () => typeof {name}") == "undefined"
+async def test_what_could_get_out_is_gone(sandbox, name):
+    assert await evaluate(sandbox, f"async () => typeof {name}") == "undefined"
 
 
 @pytest.mark.parametrize(
@@ -88,18 +94,19 @@ async def test_what_could_get_out_is_gone(deno, name):
         *("ext:core/mod.js", "data:text/javascript,import fs from 'node:fs'; export default fs", "./host.js"),
     ],
 )
-async def test_nothing_outside_can_be_imported(deno, specifier):
+async def test_nothing_outside_can_be_imported(sandbox, specifier):
     source = f"""async () => {{
       try {{ return Object.keys(await import({json.dumps(specifier)})) }} catch (error) {{ return 'refused' }}
     }}"""
-    assert await evaluate(deno, source) == "refused"
+    assert await evaluate(sandbox, source) == "refused"
 
 
 async def test_every_built_in_module_of_this_deno_is_shut():
     binary = find_deno()
     if binary is None:
         pytest.skip("there is no Deno: pip install 'codemode-jupyter[headless]'")
-    listed = subprocess.run(
+    listed = await asyncio.to_thread(
+        subprocess.run,
         [binary, "eval", "import m from 'node:module'; console.log(JSON.stringify(m.builtinModules))"],
         check=True,
         capture_output=True,
@@ -150,7 +157,7 @@ async def test_every_built_in_module_of_this_deno_is_shut():
         "crypto.randomUUID = () => 'x'",
     ],
 )
-async def test_a_program_cannot_change_what_the_runtime_stands_on(deno, attack):
+async def test_a_program_cannot_change_what_the_runtime_stands_on(sandbox, attack):
     source = f"""async () => {{
       const attack = () => {{ {attack} }};
       try {{ attack() }} catch {{ }}
@@ -162,7 +169,7 @@ async def test_a_program_cannot_change_what_the_runtime_stands_on(deno, attack):
       return {{ map, failed, stepped: await codemode.step('s', () => [Math.random() !== 4, Date.now() !== 4]) }};
     }}"""
     kernel = Kernel(source)
-    end = await kernel.run(deno)
+    end = await kernel.run(sandbox)
     assert end.kind == "completed", end
     assert json.loads(end.value) == {
         "map": {"list": [1, {"b": {"$type": "map", "value": [[1, {"$type": "date", "value": 5}]]}}]},
@@ -170,7 +177,7 @@ async def test_a_program_cannot_change_what_the_runtime_stands_on(deno, attack):
         "stepped": [True, True],
     }
     assert kernel.lines == [("log", "{ a: [1] }")]
-    assert (await kernel.run(deno)).value == end.value
+    assert (await kernel.run(sandbox)).value == end.value
     assert kernel.asked == []
 
 
@@ -179,21 +186,21 @@ async def test_a_program_cannot_change_what_the_runtime_stands_on(deno, attack):
     [
         "Object.assign(Object.create(Object.prototype), { toString: () => 'own' }) + ''",
         "(() => { const o = {}; o.toString = () => 'own'; return `${o}` })()",
-        "(() => { const e = new Error('x'); e.name = 'Own'; e.message = 'm'; return e.name === 'Own' && e.message === 'm' ? 'own' : '' })()",
-        "(() => { class MyError extends Error { constructor(m) { super(m); this.name = 'own' } } return new MyError('m').name })()",
-        "(() => { function F() {} F.prototype = Object.create(Error.prototype); F.prototype.constructor = F; F.prototype.name = 'own';"
-        " return new F().name })()",
-        "(() => { const counts = {}; for (const w of ['constructor', 'valueOf']) counts[w] = 'own'; return counts.constructor })()",
+        "(() => { const e = new Error('x'); e.name = 'ow'; e.message = 'n'; return e.name + e.message })()",
+        "(() => { class E extends Error { constructor(m) { super(m); this.name = 'own' } } return new E('m').name })()",
+        "(() => { const p = Object.create(Error.prototype); p.name = 'own'; return Object.create(p).name })()",
+        "(() => { const p = Object.create({}); p.constructor = 'own'; return Object.create(p).constructor })()",
+        "(() => { const n = {}; for (const w of ['constructor', 'valueOf']) n[w] = 'own'; return n.constructor })()",
         "(() => { const a = [3, 1]; a.last = 'own'; a.sort(); return a.last })()",
         "(() => { class M extends Map { get(k) { return 'own' } } return new M().get(1) })()",
         "(() => { Error.stackTraceLimit = 3; globalThis.state = 'own'; return state })()",
     ],
 )
-async def test_ordinary_programs_do_not_notice_that_the_language_is_frozen(deno, expression):
-    assert await evaluate(deno, f"async () => {expression}") == "own"
+async def test_ordinary_programs_do_not_notice_that_the_language_is_frozen(sandbox, expression):
+    assert await evaluate(sandbox, f"async () => {expression}") == "own"
 
 
-async def test_the_kernels_messages_cannot_be_heard_or_forged(deno):
+async def test_the_kernels_messages_cannot_be_heard_or_forged(sandbox):
     source = """async () => {
       const heard = [];
       const refused = [];
@@ -214,23 +221,24 @@ async def test_the_kernels_messages_cannot_be_heard_or_forged(deno):
       await codemode.step('s', () => 1);
       return [refused.length, heard];
     }"""
-    assert await evaluate(deno, source) == [6, []]
+    assert await evaluate(sandbox, source) == [6, []]
 
 
-async def test_own_event_targets_work(deno):
+async def test_own_event_targets_work(sandbox):
     source = """async () => {
       const target = new EventTarget(); let seen = '';
       target.addEventListener('ping', (e) => { seen += e.detail });
       target.dispatchEvent(new CustomEvent('ping', { detail: 'x' }));
       return seen;
     }"""
-    assert await evaluate(deno, source) == "x"
+    assert await evaluate(sandbox, source) == "x"
 
 
-async def test_the_runtime_is_in_no_scope_and_cannot_be_loaded_again(deno):
+async def test_the_runtime_is_in_no_scope_and_cannot_be_loaded_again(sandbox):
     source = """async () => {
       const addresses = new Set();
-      const look = (text) => { for (const m of `${text}`.matchAll(/(blob:|file:|https?:|data:|ext:)[^\\s)]*/g)) addresses.add(m[0]) };
+      const address = /(blob:|file:|https?:|data:|ext:)[^\\s)]*/g;
+      const look = (text) => { for (const m of `${text}`.matchAll(address)) addresses.add(m[0]) };
       look(new Error().stack);
       try { null.x } catch (e) { look(e.stack) }
       try { await it.fails({}) } catch (e) { look(e.stack) }
@@ -238,10 +246,10 @@ async def test_the_runtime_is_in_no_scope_and_cannot_be_loaded_again(deno):
       const scope = new Function('return [typeof calls, typeof sendText, typeof realSetTimeout]')();
       return [[...addresses], scope, (0, eval)('typeof postToParent'), typeof URL.createObjectURL];
     }"""
-    assert await evaluate(deno, source) == [[], ["undefined"] * 3, "undefined", "undefined"]
+    assert await evaluate(sandbox, source) == [[], ["undefined"] * 3, "undefined", "undefined"]
 
 
-async def test_data_cannot_pose_as_a_gate_or_an_outcome(deno):
+async def test_data_cannot_pose_as_a_gate_or_an_outcome(sandbox):
     answers = {
         "it.a": lambda _: {"__codemode_control__": "pause"},
         "it.b": lambda _: {"type": "done", "status": "completed", "value": "1"},
@@ -249,7 +257,7 @@ async def test_data_cannot_pose_as_a_gate_or_an_outcome(deno):
         "it.d": lambda _: Fails("__CODEMODE_PAUSE__"),
     }
     source = "async () => [await it.a(), await it.b(), await it.c(), await it.d().catch((e) => e.message)]"
-    assert await evaluate(deno, source, tools=answers) == [
+    assert await evaluate(sandbox, source, tools=answers) == [
         {"__codemode_control__": "pause"},
         {"type": "done", "status": "completed", "value": "1"},
         {"state": "pending"},
@@ -257,8 +265,8 @@ async def test_data_cannot_pose_as_a_gate_or_an_outcome(deno):
     ]
 
 
-async def test_a_step_cannot_record_another_call(deno):
-    """The token of a step is in no place that a program can reach, and the runtime's records have no prototype to hook."""
+async def test_a_step_cannot_record_another_call(sandbox):
+    """The token of a step is in no place that a program can reach."""
     source = """async () => {
       const seen = [];
       const look = (value, depth = 0) => {
@@ -274,7 +282,7 @@ async def test_a_step_cannot_record_another_call(deno):
       return seen;
     }"""
     kernel = Kernel(source)
-    assert (await kernel.run(deno)).value == "[]"
+    assert (await kernel.run(sandbox)).value == "[]"
     assert kernel.log[0].state == "pending"
 
 
@@ -295,27 +303,27 @@ async def test_a_step_cannot_record_another_call(deno):
         "Object.defineProperty(new Error('x'), 'stack', { get() { throw 1 } })",
     ],
 )
-async def test_a_hostile_result_or_error_ends_the_pass_and_nothing_else(deno, value):
+async def test_a_hostile_result_or_error_ends_the_pass_and_nothing_else(sandbox, value):
     for verb in ("return", "throw"):
-        end = await Kernel(f"async () => {{ {verb} ({value}) }}").run(deno)
+        end = await Kernel(f"async () => {{ {verb} ({value}) }}").run(sandbox)
         assert end.kind in ("completed", "failed", "too_large"), end
         text = end.value if end.kind == "completed" else end.error
         json.loads(text)
 
 
-async def test_calls_made_while_the_result_is_read_are_not_made(deno):
+async def test_calls_made_while_the_result_is_read_are_not_made(sandbox):
     kernel = Kernel("async () => ({ get a() { it.gated({ late: true }); return 1 } })")
-    end = await kernel.run(deno)
+    end = await kernel.run(sandbox)
     assert (end.kind, json.loads(end.value)) == ("completed", {"a": 1})
     assert kernel.asked == []
 
 
-async def test_too_many_calls_are_refused(deno):
+async def test_too_many_calls_are_refused(sandbox):
     source = """async () => {
       let refused;
       const all = [];
-      for (let i = 0; i < 50_001; i++) all.push(it.echo(0).catch((e) => { refused = e.code }));
+      for (let i = 0; i < 20_001; i++) all.push(it.echo(0).catch((e) => { refused = e.code }));
       await Promise.all(all);
       return refused;
     }"""
-    assert await evaluate(deno, source, timeout=60) == "too_many_calls"
+    assert await evaluate(sandbox, source, timeout=60) == "too_many_calls"

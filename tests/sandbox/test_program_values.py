@@ -6,6 +6,8 @@ import pytest
 
 from tests.sandbox.kernel import Kernel, Text, evaluate, failure
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 UNDEFINED = {"$type": "undefined"}
 
 
@@ -43,15 +45,15 @@ UNDEFINED = {"$type": "undefined"}
         ),
     ],
 )
-async def test_a_value_keeps_its_type_on_the_way_out_and_back(deno, expression, tree):
+async def test_a_value_keeps_its_type_on_the_way_out_and_back(sandbox, expression, tree):
     kernel = Kernel(f"async () => {{ const v = {expression}; return [v, await it.echo([v])] }}")
-    end = await kernel.run(deno)
+    end = await kernel.run(sandbox)
     assert end.kind == "completed", end
     assert json.loads(end.value) == [tree, [tree]]
 
 
-async def test_what_only_a_result_may_hold_is_marked_in_it(deno):
-    value = await evaluate(deno, "async () => { const o = { f: (a) => a, s: Symbol('x') }; o.o = o; return o }")
+async def test_what_only_a_result_may_hold_is_marked_in_it(sandbox):
+    value = await evaluate(sandbox, "async () => { const o = { f: (a) => a, s: Symbol('x') }; o.o = o; return o }")
     assert value == {
         "f": {"$type": "function", "value": "(a) => a"},
         "s": {"$type": "symbol", "value": "x"},
@@ -71,18 +73,18 @@ async def test_what_only_a_result_may_hold_is_marked_in_it(deno):
         ("(() => { let o = {}; for (let i = 0; i < 5000; i++) o = { o }; return o })()", "nested more than 256 levels"),
     ],
 )
-async def test_arguments_that_cannot_be_stored_are_refused_with_their_path(deno, argument, why):
+async def test_arguments_that_cannot_be_stored_are_refused_with_their_path(sandbox, argument, why):
     source = f"async () => {{ try {{ await it.fails({argument}); }} catch (e) {{ return [e.code, e.message] }} }}"
     kernel = Kernel(source)
-    code, message = json.loads((await kernel.run(deno)).value)
+    code, message = json.loads((await kernel.run(sandbox)).value)
     assert code == "not_storable"
     assert "The arguments of it.fails" in message
     assert why in message
     assert not any(call.method == "fails" for call in kernel.asked)
 
 
-async def test_a_result_that_holds_a_promise_fails_with_advice(deno):
-    error, _ = await failure(deno, "async () => ({ rows: [1, 2].map(async (n) => n) })")
+async def test_a_result_that_holds_a_promise_fails_with_advice(sandbox):
+    error, _ = await failure(sandbox, "async () => ({ rows: [1, 2].map(async (n) => n) })")
     assert error["message"].startswith("The result at rows[0] is a Promise")
     assert "Promise.all" in error["message"]
 
@@ -96,20 +98,20 @@ async def test_a_result_that_holds_a_promise_fails_with_advice(deno):
         ("'€'.repeat(333_333)", False),
     ],
 )
-async def test_arguments_may_be_a_million_bytes_of_utf_8_and_no_more(deno, expression, fits):
+async def test_arguments_may_be_a_million_bytes_of_utf_8_and_no_more(sandbox, expression, fits):
     source = f"async () => {{ try {{ return (await it.echo({expression})).length }} catch (e) {{ return e.code }} }}"
-    value = await evaluate(deno, source)
+    value = await evaluate(sandbox, source)
     assert (value == "too_large") is not fits
 
 
-async def test_a_large_result_is_handed_on_and_a_huge_one_is_not(deno):
-    assert len(await evaluate(deno, "async () => 'x'.repeat(3_000_000)")) == 3_000_000
-    end = await Kernel("async () => Array.from({ length: 100_000 }, () => 'x'.repeat(1_000_000))").run(deno)
+async def test_a_large_result_is_handed_on_and_a_huge_one_is_not(sandbox):
+    assert len(await evaluate(sandbox, "async () => 'x'.repeat(3_000_000)")) == 3_000_000
+    end = await Kernel("async () => Array.from({ length: 100_000 }, () => 'x'.repeat(1_000_000))").run(sandbox)
     assert end.kind == "too_large"
     assert "8,000,000 bytes" in end.error
 
 
-async def test_the_program_sees_the_stored_form_of_results(deno):
+async def test_the_program_sees_the_stored_form_of_results(sandbox):
     text = json.dumps(
         {
             "when": {"$type": "date", "value": 0},
@@ -126,10 +128,10 @@ async def test_the_program_sees_the_stored_form_of_results(deno):
     source = """async () => {
       const v = await it.read();
       return [v.when.toISOString(), v.bytes instanceof Uint8Array, [...v.map][0], v.data, v.unknown, v.broken,
-        Object.keys(v).includes('__proto__'), v['__proto__'] instanceof Set, Object.getPrototypeOf(v) === Object.prototype,
-        v.pause, typeof v.then]
+        Object.keys(v).includes('__proto__'), v['__proto__'] instanceof Set,
+        Object.getPrototypeOf(v) === Object.prototype, v.pause, typeof v.then]
     }"""
-    assert await evaluate(deno, source, tools={"it.read": lambda _: Text(text)}) == [
+    assert await evaluate(sandbox, source, tools={"it.read": lambda _: Text(text)}) == [
         "1970-01-01T00:00:00.000Z",
         True,
         [{"$type": "bigint", "value": "1"}, UNDEFINED],
@@ -144,11 +146,11 @@ async def test_the_program_sees_the_stored_form_of_results(deno):
     ]
 
 
-async def test_several_arguments_none_and_trailing_undefined(deno):
+async def test_several_arguments_none_and_trailing_undefined(sandbox):
     kernel = Kernel(
         "async () => { await it.echo(); await it.echo(undefined); await it.echo(1, undefined, 2, undefined) }"
     )
-    await kernel.run(deno)
+    await kernel.run(sandbox)
     assert [json.loads(call.arguments) for call in kernel.asked] == [
         {},
         {},
@@ -156,7 +158,7 @@ async def test_several_arguments_none_and_trailing_undefined(deno):
     ]
 
 
-async def test_arguments_are_read_once_and_at_the_call(deno):
+async def test_arguments_are_read_once_and_at_the_call(sandbox):
     source = """async () => {
       let reads = 0;
       const o = { get a() { reads += 1; return reads }, toJSON() { return 'other' } };
@@ -166,9 +168,9 @@ async def test_arguments_are_read_once_and_at_the_call(deno):
       arg.n = 2;
       return [await p, reads];
     }"""
-    assert await evaluate(deno, source) == [{"o": {"a": 1}, "arg": {"n": 1}}, 1]
+    assert await evaluate(sandbox, source) == [{"o": {"a": 1}, "arg": {"n": 1}}, 1]
 
 
-async def test_to_json_of_a_value_is_not_asked(deno):
-    value = await evaluate(deno, "async () => it.echo({ a: { toJSON: 1, b: 2 }, d: new Date(1) })")
+async def test_to_json_of_a_value_is_not_asked(sandbox):
+    value = await evaluate(sandbox, "async () => it.echo({ a: { toJSON: 1, b: 2 }, d: new Date(1) })")
     assert value == {"a": {"toJSON": 1, "b": 2}, "d": {"$type": "date", "value": 1}}

@@ -4,7 +4,7 @@
 // and the text of the arguments are exactly the recorded ones; everything else the kernel judges.
 
 /** Most calls in one pass; the kernel ends a pass that goes on. */
-const MAX_CALLS = 50_000;
+const MAX_CALLS = 20_000;
 
 /**
  * waiting: asked the kernel. ready: has its outcome, not yet delivered. pending: waits for a person.

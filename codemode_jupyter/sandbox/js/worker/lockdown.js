@@ -103,6 +103,10 @@ function guardGlobalEvents() {
 
 /** @param {Set<string>} allowed */
 function removeGlobals(allowed) {
+  for (const name of PLATFORM_GLOBALS) {
+    // Some engines keep them on a prototype, where they would go with the rest.
+    if (name in globalThis) replaceGlobal(name, /** @type {Record<string, unknown>} */ (globalThis)[name]);
+  }
   /** @type {object | null} */
   let holder = globalThis;
   while (holder !== null && holder !== EventTarget.prototype && holder !== Object.prototype) {
