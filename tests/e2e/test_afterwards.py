@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 
 from tests.e2e.notebooks import GATED, QUICK, SETUP
 
-
 NO_WIDGET_IS_LOADING = "() => !document.querySelector('.jp-Notebook')?.innerText.includes('Loading widget')"
 
 
