@@ -139,6 +139,7 @@ class Controls:
         self._output = output
         self._widget: CardWidget | None = None
         self._work: asyncio.Task[None] | None = None
+        self._replacing: str | None = None
         tree = controls_layout(record)
         if tree is not None:
             self._widget = CardWidget(tree, self._on_action, asyncio.get_running_loop())
@@ -165,12 +166,11 @@ class Controls:
             self._work = asyncio.get_running_loop().create_task(self._perform(action))
 
     async def _perform(self, action: Action) -> None:
-        replacing: str | None = None
         try:
             if action.name == "rollback":
                 done, problem = rollback_sentence(await self._runtime.rollback(self._record.id)), ""
             else:
-                done, problem, replacing = await self._save(action)
+                done, problem = await self._save(action)
         except CodemodeError as error:
             done, problem = "", str(error)
         except Exception as error:  # noqa: BLE001  said in the output: a background task has no other place
@@ -180,24 +180,26 @@ class Controls:
             self._close()
         elif (
             self._widget is not None
-            and (tree := controls_layout(self._record, [problem], replacing=replacing)) is not None
+            and (tree := controls_layout(self._record, [problem], replacing=self._replacing)) is not None
         ):
             self._widget.show(tree)
         self._work = None
 
-    async def _save(self, action: Action) -> tuple[str, str, str | None]:
-        """Save, and return what was done, or what stands in the way and the name that would be replaced."""
+    async def _save(self, action: Action) -> tuple[str, str]:
+        """Save, and return what was done, or what stands in the way: a snippet is replaced only on request."""
         name = action.fields.get("name", "").strip()
         if not name:
-            return "", "A snippet needs a name.", None
+            return "", "A snippet needs a name."
         existing = next((snippet for snippet in await self._runtime.snippets() if snippet.name == name), None)
-        if existing is not None and action.name != "replace":
+        asked, self._replacing = self._replacing, None
+        if existing is not None and (action.name, asked) != ("replace", name):
+            self._replacing = name
             about = f" ({existing.description[:100]})" if existing.description else ""
-            return "", f'A snippet named "{name}" exists{about}. Replace it, or choose another name.', name
+            return "", f'A snippet named "{name}" exists{about}. Replace it, or choose another name.'
         description = action.fields.get("description", "").strip()
         await self._runtime.save_snippet(name, execution_id=self._record.id, description=description)
         replaced = " in place of the one before" if existing is not None else ""
-        return f'Saved as snippet "{name}"{replaced}.', "", None
+        return f'Saved as snippet "{name}"{replaced}.', ""
 
 
 class NewestControls:

@@ -24,10 +24,6 @@ _ROWS = 100
 """Up to this many arguments have a row each; more are one text, which is as complete."""
 _DESCRIPTION = 1_000
 _REASON = 500
-_IN_DOUBT = (
-    "The kernel ended while this call ran, before its outcome was recorded: it may or may not have happened. "
-    "Look, and tell the runtime which."
-)
 
 
 def pending_layout(calls: Sequence[PendingCall], deciding: Mapping[int, str], *, live: bool) -> Element | None:
@@ -70,12 +66,25 @@ def _box(call: PendingCall, deciding: Mapping[int, str], *, live: bool) -> Eleme
             element("span", visible_nodes(_description(call)), class_="cm-soft") if call.description else None,
             class_="cm-ask-head",
         ),
-        element("div", _IN_DOUBT, class_="cm-notice") if call.kind == "in_doubt" else None,
+        _in_doubt(call) if call.kind == "in_doubt" else None,
         _arguments(call.args),
         _actions(call, shown_name, deciding) if live and call.kind == "approval" else None,
         class_="cm-ask",
         aria_label=f"{shown_name} waits for your decision",
         data_key=f"ask-{call.seq}-{call.digest}",
+    )
+
+
+def _in_doubt(call: PendingCall) -> Element:
+    return element(
+        "div",
+        "The kernel ended while this call ran, before its outcome was recorded: it may or may not have happened. "
+        "Look what is true, then ",
+        element("code", f'await runtime.respond("{call.execution_id}", {call.seq}, "run_again")'),
+        ', or "happened" with ',
+        element("code", "result=…"),
+        ', or "give_up".',
+        class_="cm-notice",
     )
 
 

@@ -1,7 +1,7 @@
 """A run in its cell: the live card while it runs or waits, the static card when it has ended, the controls below.
 
-Owns: following an execution and which output shows what when; the answers to the card's own buttons. Never does: layout
-(``layout.py``), or deciding: every click becomes a call of the runtime, which checks it against what was shown.
+Owns: following an execution, and which output shows what when. Never does: layout (``layout.py``), or what a button
+does (``clicks.py``, ``controls.py``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.card.clicks import Clicks
 from codemode_jupyter.notebook.card.controls import Controls, newest_controls
 from codemode_jupyter.notebook.card.element import Element
 from codemode_jupyter.notebook.card.layout import CardState, bare_layout, card_layout
@@ -54,8 +55,7 @@ class RunView:
         self._drawing = asyncio.Lock()
         self._drawn: Element | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._deciding: dict[int, str] = {}
-        self._notices: tuple[str, ...] = ()
+        self._clicks: Clicks | None = None
         self._live_from = 0.0
         self._unsubscribe: Callable[[], None] | None = None
 
@@ -71,6 +71,7 @@ class RunView:
         """Follow ``execution_id`` from now on; must be called on the loop. An earlier run's controls are withdrawn."""
         newest_controls.withdraw()
         self._execution_id = execution_id
+        self._clicks = Clicks(self._runtime, execution_id, self._waiting, self._refresh)
         shown_executions.add(execution_id)
         loop = asyncio.get_running_loop()
         self._live_from = loop.time() + LIVE_AFTER
@@ -134,7 +135,8 @@ class RunView:
 
     def _draw(self, record: ExecutionRecord, pending: list[PendingCall]) -> None:
         program = record.code.strip() not in self._source
-        state = CardState(record, tuple(pending), notices=self._notices, program=program)
+        notices = self._clicks.notices if self._clicks is not None else ()
+        state = CardState(record, tuple(pending), notices=notices, program=program)
         if is_final(record):
             self._replace(card_layout(state))
             self._offer_controls(record)
@@ -148,7 +150,8 @@ class RunView:
         if self._widget is None and record.status == "running" and wait > 0:
             asyncio.get_running_loop().call_later(wait, self._changed.set)
             return
-        live = card_layout(replace(state, live=True, deciding=dict(self._deciding)))
+        deciding = dict(self._clicks.deciding) if self._clicks is not None else {}
+        live = card_layout(replace(state, live=True, deciding=deciding))
         if self._widget is not None:
             self._widget.show(live)
         elif self._output is not None:
@@ -175,71 +178,11 @@ class RunView:
     # ---- clicks
 
     def _on_action(self, action: Action) -> None:
-        if action.execution_id != self._execution_id:
-            return
-        works: dict[str, Callable[[Action], Coroutine[Any, Any, str | None]]] = {
-            "approve": self._approve,
-            "approve_all": self._approve,
-            "reject": self._reject,
-            "stop": self._stop,
-        }
-        if (work := works.get(action.name)) is not None:
-            self._start(self._perform(work, action))
+        if self._clicks is not None:
+            self._start(self._clicks.take(action))
 
-    async def _perform(self, work: Callable[[Action], Coroutine[Any, Any, str | None]], action: Action) -> None:
-        """Do what was clicked; afterwards the card says what could not be done, and its buttons work again."""
-        self._notices = ()
-        try:
-            refusal = await work(action)
-        except CodemodeError as error:
-            refusal = str(error)
-        except Exception as error:  # noqa: BLE001  said in the card, see _refresh
-            refusal = f"That failed: {type(error).__name__}: {error}"
-        self._deciding.clear()
-        self._notices = (refusal,) if refusal else ()
-        await self._refresh()
-
-    async def _approve(self, action: Action) -> str | None:
-        id_, waiting = self._wanted(action)
-        for seq in waiting:
-            self._deciding[seq] = "approving…"
-        await self._refresh()
-        outcome = await self._runtime.approve(
-            id_, waiting if action.name == "approve_all" else action.seq, digest=action.digest
-        )
-        return self._refused(outcome.error.code, str(outcome.error)) if outcome.error is not None else None
-
-    async def _reject(self, action: Action) -> str | None:
-        id_, waiting = self._wanted(action)
-        for seq in waiting:
-            self._deciding[seq] = "Approve"
-        reason = action.fields.get("reason", "").strip() or None
-        if await self._runtime.reject(id_, action.seq, digest=action.digest, reason=reason):
-            return None
-        return "This call was no longer waiting as it was shown here; nothing was changed."
-
-    async def _stop(self, _action: Action) -> str | None:
-        assert self._execution_id is not None  # noqa: S101  _on_action has compared it
-        return None if await self._runtime.stop(self._execution_id) else "The run was not running any more."
-
-    def _wanted(self, action: Action) -> tuple[str, list[int]]:
-        """Return the execution and the calls that a click is about: the one it names, or all that the card shows."""
-        assert self._execution_id is not None  # noqa: S101  _on_action has compared it
-        if action.digest is None or (action.name != "approve_all" and action.seq is None):
-            raise CodemodeError("stale_decision", "The click did not say what it was about; nothing was changed.")
-        if action.name != "approve_all" and action.seq is not None:
-            return self._execution_id, [action.seq]
-        calls = self._record.calls if self._record is not None else ()
-        return self._execution_id, [call.seq for call in calls if call.state == "pending"]
-
-    def _refused(self, code: str, message: str) -> str | None:
-        """Return what to say when an approval was refused; an error of the program itself stands in the card anyway."""
-        return message if code in _REFUSALS else None
-
-
-_REFUSALS = frozenset(
-    {"stale_decision", "not_paused", "unknown_execution", "missing_connectors", "in_doubt", "no_sandbox"}
-)
+    def _waiting(self) -> list[int]:
+        return [call.seq for call in self._record.calls if call.state == "pending"] if self._record is not None else []
 
 
 async def show_execution(runtime: Runtime, execution_id: str) -> None:

@@ -1,0 +1,92 @@
+"""What the buttons of a live card do.
+
+Owns: turning a click into a call of the runtime, bound to what the page showed, and saying why it was refused.
+Never does: deciding whether a click is still good; the runtime compares it with what waits now. The first one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.card.widget import Action
+from codemode_jupyter.runtime.records import ErrorDetail
+from codemode_jupyter.runtime.runtime import Runtime
+
+_REFUSALS = frozenset(
+    {"stale_decision", "not_paused", "unknown_execution", "missing_connectors", "in_doubt", "no_sandbox"}
+)
+
+
+class Clicks:
+    """The clicks on the card of one execution.
+
+    Parameters
+    ----------
+    runtime, execution_id
+        What the clicks are about.
+    waiting : callable
+        Returns the ``seq`` of the calls that the card shows as waiting for an approval.
+    redraw : callable
+        Draws the card, with ``deciding`` and ``notices`` as they are now.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        execution_id: str,
+        waiting: Callable[[], Sequence[int]],
+        redraw: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._runtime = runtime
+        self._execution_id = execution_id
+        self._waiting = waiting
+        self._redraw = redraw
+        self.deciding: dict[int, str] = {}
+        self.notices: tuple[str, ...] = ()
+
+    async def take(self, action: Action) -> None:
+        """Do what was clicked; afterwards the card says what could not be done, and its buttons work again."""
+        if action.execution_id != self._execution_id or action.name not in ("approve", "approve_all", "reject", "stop"):
+            return
+        self.notices = ()
+        try:
+            refusal = await (self._stop() if action.name == "stop" else self._decide(action))
+        except CodemodeError as error:
+            refusal = str(error)
+        except Exception as error:  # noqa: BLE001  a background task has no other place to say it than the card
+            refusal = f"That failed: {type(error).__name__}: {error}"
+        self.notices = (refusal,) if refusal else ()
+        await self._redraw()
+
+    async def _decide(self, action: Action) -> str | None:
+        if action.digest is None or (action.seq is None and action.name != "approve_all"):
+            return "The click did not say what it was about; nothing was changed."
+        calls = [action.seq] if action.seq is not None else list(self._waiting())
+        mine = [seq for seq in calls if seq not in self.deciding]
+        self.deciding |= dict.fromkeys(mine, "Approve" if action.name == "reject" else "approving…")
+        try:
+            await self._redraw()
+            if action.name == "reject":
+                return await self._reject(action, calls)
+            outcome = await self._runtime.approve(self._execution_id, calls, digest=action.digest)
+            return _refusal(outcome.error)
+        finally:
+            for seq in mine:
+                self.deciding.pop(seq, None)
+
+    async def _reject(self, action: Action, calls: Sequence[int]) -> str | None:
+        reason = action.fields.get("reason", "").strip() or None
+        if await self._runtime.reject(self._execution_id, calls, digest=action.digest, reason=reason):
+            return None
+        return "This call was no longer waiting as it was shown here; nothing was changed."
+
+    async def _stop(self) -> str | None:
+        return None if await self._runtime.stop(self._execution_id) else "The run was not running any more."
+
+
+def _refusal(error: ErrorDetail | None) -> str | None:
+    """Return what to say when an approval was refused; an error of the program itself stands in the card anyway."""
+    if error is None or error.code not in _REFUSALS:
+        return None
+    return error.message if error.hint is None else f"{error.message} {error.hint}"
