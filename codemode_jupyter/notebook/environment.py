@@ -12,14 +12,15 @@ import asyncio
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.location import database_path
+from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
 from codemode_jupyter.sandbox.protocol import Executor
 
 if TYPE_CHECKING:  # imported when they are needed: loading the extension must stay quick
     from codemode_jupyter.sandbox.browser import BrowserExecutor
-    from codemode_jupyter.sandbox.deno import DenoExecutor
 
 SHORT_WAIT = 1.0
 """Seconds to wait for a page where none is expected, or where none came when it was waited for."""
@@ -36,7 +37,7 @@ class NotebookEnvironment:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._browser: BrowserExecutor | None = None
-        self._headless: DenoExecutor | None = None
+        self._headless: WeakKeyDictionary[asyncio.AbstractEventLoop, DenoExecutor] = WeakKeyDictionary()
         self._waited_in_vain = False
         self._closing: set[asyncio.Task[None]] = set()
 
@@ -62,12 +63,13 @@ class NotebookEnvironment:
             is not installed; names the fix.
         """
         browser = None
-        if self._has_kernel() and (self._may_have_page() or not headless_is_installed()):
+        has_headless = find_deno() is not None
+        if self._has_kernel() and (self._may_have_page() or not has_headless):
             browser = self._browser_executor()
             self._waited_in_vain = not await browser.ready(self._patience())
             if not self._waited_in_vain:
                 return browser
-        if headless_is_installed():
+        if has_headless:
             return self._headless_executor()
         if browser is not None and browser.page is not None and browser.page.fault is not None:
             raise CodemodeError(
@@ -84,21 +86,21 @@ class NotebookEnvironment:
 
     def close(self) -> None:
         """Give up both executors; passes that run in them end as lost."""
-        executors = [executor for executor in (self._browser, self._headless) if executor is not None]
-        had_page = self._browser is not None
-        self._browser = self._headless = None
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            return  # no loop runs: the process is ending, and takes its children with it
+            return  # no loop runs: the shell is ending, and takes its sandboxes with it
+        browser, headless = self._browser, self._headless.pop(loop, None)
+        self._browser = None
+        if browser is not None:
+            from codemode_jupyter.notebook.page import close_page_channel  # noqa: PLC0415  imports widgets
+
+            close_page_channel()  # at once: whoever loads the extension again makes a new one
 
         async def close_all() -> None:
-            for executor in executors:
-                await executor.close()
-            if had_page:
-                from codemode_jupyter.notebook.page import close_page_channel  # noqa: PLC0415  imports widgets
-
-                close_page_channel()
+            for executor in (browser, headless):
+                if executor is not None:
+                    await executor.close()
 
         task = loop.create_task(close_all())
         self._closing.add(task)
@@ -128,15 +130,7 @@ class NotebookEnvironment:
         return self._browser
 
     def _headless_executor(self) -> DenoExecutor:
-        if self._headless is None:
-            from codemode_jupyter.sandbox.deno import DenoExecutor  # noqa: PLC0415  not needed with a page
-
-            self._headless = DenoExecutor()
-        return self._headless
-
-
-def headless_is_installed() -> bool:
-    """Tell whether the extra ``[headless]`` (Deno) is installed."""
-    from importlib.util import find_spec  # noqa: PLC0415  quick loading
-
-    return find_spec("deno") is not None
+        loop = asyncio.get_running_loop()
+        if loop not in self._headless:
+            self._headless[loop] = DenoExecutor()
+        return self._headless[loop]

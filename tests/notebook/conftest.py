@@ -1,5 +1,7 @@
 """Fixtures: a real IPython shell with the extension, in this process and without a kernel."""
 
+import asyncio
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -32,7 +34,7 @@ def shell(bare_shell):
 
 
 class Bench:
-    """A shell whose variable ``runtime`` runs programs written as coroutine functions, with the shelf as its connector."""
+    """A shell whose ``runtime`` runs programs written as coroutine functions, with the shelf as its connector."""
 
     def __init__(self, shell, folder):
         self.shell = shell
@@ -54,6 +56,20 @@ class Bench:
         result = self.shell.run_cell(cell, store_history=True)
         result.raise_error()
         return result.result
+
+    def decide_soon(self, operation):
+        """Have the next execution that waits decided about by a task in the background, as by a button."""
+
+        def changed(execution_id):
+            tasks.append(asyncio.ensure_future(decide(execution_id)))
+
+        async def decide(execution_id):
+            if await runtime.pending(execution_id):
+                await getattr(runtime, operation)(execution_id)
+
+        tasks = []
+        runtime = self.variables["runtime"]
+        runtime.subscribe(changed)
 
     def fails(self, cell):
         """Run a cell that must fail; return what it raised."""

@@ -1,7 +1,5 @@
 """What a ``%%codemode`` cell returns, sets, shows and raises."""
 
-import asyncio
-
 import pytest
 from IPython.core.error import UsageError
 
@@ -65,26 +63,14 @@ def test_an_older_run_that_is_approved_later_does_not_overwrite_the_variable_of_
 
 
 def test_with_wait_the_cell_goes_on_after_the_approval(bench):
-    async def approve_soon():
-        while not (waiting := await bench.variables["runtime"].pending()):
-            await asyncio.sleep(0.01)
-        await bench.variables["runtime"].approve(waiting[0].execution_id)
-
-    bench.variables["approve_soon"] = approve_soon
-    bench.run("import asyncio; await asyncio.sleep(0); approving = asyncio.ensure_future(approve_soon())")
+    bench.decide_soon("approve")
     outcome = bench.run(bench.cell(gated, "--wait -o found"))
     assert outcome.status == "completed"
     assert bench.variables["found"] == {"id": 1}
 
 
 def test_with_wait_a_rejection_makes_the_cell_fail(bench):
-    async def reject_soon():
-        while not (waiting := await bench.variables["runtime"].pending()):
-            await asyncio.sleep(0.01)
-        await bench.variables["runtime"].reject(waiting[0].execution_id)
-
-    bench.variables["reject_soon"] = reject_soon
-    bench.run("import asyncio; await asyncio.sleep(0); rejecting = asyncio.ensure_future(reject_soon())")
+    bench.decide_soon("reject")
     failure = bench.fails(bench.cell(gated, "--wait"))
     assert isinstance(failure, ProgramFailedError)
     assert bench.shelf.created == []
@@ -188,7 +174,7 @@ class TestWhichRuntime:
 
     def test_where_there_is_none_one_is_made_and_kept(self, bench, monkeypatch):
         del bench.variables["runtime"]
-        monkeypatch.setattr("codemode_jupyter.notebook.environment.headless_is_installed", lambda: False)
+        monkeypatch.setattr("codemode_jupyter.notebook.environment.find_deno", lambda: None)
         failure = bench.fails("%%codemode\nreturn 1;\n")
         assert failure.outcome.error.code == "no_page"
         made = bench.variables["runtime"]

@@ -1,4 +1,4 @@
-"""Comm messages reach the kernel while an async cell awaits, on every kernel; where the kernel does that itself, nothing is installed."""
+"""Comm messages reach the kernel while an async cell awaits; where it sees to that itself, nothing is installed."""
 
 import sys
 import time

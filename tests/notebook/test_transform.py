@@ -14,8 +14,8 @@ def taken(shell):
         calls.append(arguments)
         return "outcome"
 
-    shell.register_magic_function(lambda line, body: note(line, body), "cell", "codemode")
-    shell.register_magic_function(lambda line: note(line), "line", "codemode")
+    shell.register_magic_function(note, "cell", "codemode")
+    shell.register_magic_function(note, "line", "codemode")
     return calls
 
 

@@ -1,0 +1,190 @@
+"""``%codemode`` shows what there is and decides about it; what it prints is short and safe to print."""
+
+import pytest
+from IPython.core.error import UsageError
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.failures import ProgramFailedError
+from codemode_jupyter.notebook.ids import find_execution, short_id
+from codemode_jupyter.notebook.tables import one_line
+
+
+async def gated(p):
+    return await p.call("shelf.stow", {"what": "jar"})
+
+
+async def gated_twice(p):
+    return await p.gather(p.call("shelf.stow", {"what": "jar"}), p.call("shelf.stow", {"what": "cup"}))
+
+
+async def noted(p):
+    return await p.call("shelf.note", {"text": "hello"})
+
+
+@pytest.fixture
+def says(bench, capsys):
+    """Run a line and return what it printed."""
+
+    def run(line):
+        capsys.readouterr()
+        bench.run(line)
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def paused(bench):
+    """The id of an execution that waits."""
+    return bench.run(bench.cell(gated)).execution_id
+
+
+def test_help_lists_every_command(says):
+    printed = says("%codemode help")
+    for name in ["pending", "history", "show", "approve", "reject", "rollback", "snippets", "save", "rm", "help"]:
+        assert f"%codemode {name}" in printed
+    assert says("%codemode") == printed
+
+
+def test_with_nothing_there_each_list_says_so(says):
+    assert "Nothing is waiting" in says("%codemode pending")
+    assert "Nothing has been run" in says("%codemode history")
+    assert "No snippet" in says("%codemode snippets")
+
+
+def test_pending_lists_calls_with_their_arguments(says, paused):
+    printed = says("%codemode pending")
+    assert short_id(paused) in printed
+    assert "shelf.stow" in printed
+    assert '{"what": "jar"}' in printed
+
+
+def test_history_lists_executions_with_their_status(says, bench, paused):
+    bench.run(bench.cell(noted))
+    first, second = [line for line in says("%codemode history").splitlines() if "program" in line]
+    assert "completed" in first
+    assert "paused" in second
+
+
+def test_approve_goes_on_with_the_run_shows_it_and_is_worth_its_outcome(says, bench, paused):
+    printed = says(f"%codemode approve {short_id(paused)}")
+    assert "Completed" in printed
+    assert bench.variables["_"].result == {"id": 1}
+    assert bench.shelf.created == [{"what": "jar"}]
+
+
+def test_one_call_of_several_can_be_approved(bench):
+    execution_id = bench.run(bench.cell(gated_twice)).execution_id
+    outcome = bench.run(f"%codemode approve {short_id(execution_id)} 1")
+    assert outcome.status == "paused"
+    assert bench.shelf.created == [{"what": "cup"}]
+
+
+def test_approving_twice_is_refused_and_runs_nothing_again(bench, paused):
+    bench.run(f"%codemode approve {short_id(paused)}")
+    failure = bench.fails(f"%codemode approve {short_id(paused)}")
+    assert isinstance(failure, ProgramFailedError)
+    assert failure.outcome.error.code == "not_paused"
+    assert len(bench.shelf.created) == 1
+
+
+def test_reject_ends_the_execution(says, bench, paused):
+    assert "Rejected" in says(f"%codemode reject {short_id(paused)}")
+    assert bench.run(f"(await runtime.execution({paused!r})).status") == "rejected"
+    assert bench.fails(f"%codemode reject {short_id(paused)}").code == "not_pending"
+
+
+def test_rollback_undoes_and_reports(says, bench):
+    execution_id = bench.run(bench.cell(noted)).execution_id
+    assert "reverted 1" in says(f"%codemode rollback {short_id(execution_id)}")
+    assert len(bench.shelf.reverted) == 1
+
+
+def test_show_shows_the_card_again(says, paused):
+    printed = says(f"%codemode show {short_id(paused)}")
+    assert "Waiting for you" in printed
+    assert "jar" in printed
+
+
+def test_a_snippet_is_saved_listed_and_removed(says, bench, paused):
+    assert "'put'" in says(f"%codemode save put {short_id(paused)} -d 'Put a jar away'").replace('"', "'")
+    printed = says("%codemode snippets")
+    assert "put" in printed
+    assert "Put a jar away" in printed
+    failure = bench.fails("%codemode rm putt")
+    assert failure.code == "unknown_snippet"
+    assert "Did you mean put?" in str(failure)
+    assert "Removed put" in says("%codemode rm put")
+    assert "No snippet" in says("%codemode snippets")
+
+
+def test_an_unknown_command_is_told_with_the_nearest(bench):
+    failure = bench.fails("%codemode aprove x")
+    assert type(failure) is UsageError
+    assert "did you mean approve" in str(failure)
+
+
+@pytest.mark.parametrize("line", ["show", "approve", "approve a b c", "save x", "rm", "pending x"])
+def test_wrong_arguments_are_answered_with_the_right_form(bench, line):
+    assert f"write %codemode {line.split()[0]}" in str(bench.fails(f"%codemode {line}"))
+
+
+def test_a_seq_that_is_no_number_is_told(bench, paused):
+    assert "not 'first'" in str(bench.fails(f"%codemode approve {short_id(paused)} first"))
+
+
+def test_r_says_which_runtime(says, bench, paused):
+    bench.variables["others"] = bench.another("named")
+    assert "Nothing is waiting" in says("%codemode -r others pending")
+    assert "Nothing is waiting" in says("%codemode pending -r named")
+    assert short_id(paused) in says("%codemode pending -r runtime")
+
+
+def test_what_a_program_wrote_cannot_reach_the_terminal_as_control_characters(says, bench):
+    async def evil(p):
+        return await p.call("shelf.stow", {"what": "\x1b[31mred\u202egnp\x07"})
+
+    bench.run(bench.cell(evil))
+    bench.run(bench.cell(evil).replace("async () =>", "async () => /*\x1b[2J*/"))
+    printed = says("%codemode pending") + says("%codemode history")
+    assert "red" in printed
+    assert all(character.isprintable() or character == "\n" for character in printed)
+
+
+class TestFindingAnExecution:
+    IDS = ("exec_000000000000001_aaaa1111", "exec_000000000000002_aaaa2222", "exec_000000000000003_bbbb2222")
+
+    @pytest.mark.parametrize(
+        ("text", "index"),
+        [
+            ("exec_000000000000001_aaaa1111", 0),
+            ("000000000000001_aaaa1111", 0),
+            ("000000000000002", 1),
+            ("exec_000000000000002", 1),
+            ("1111", 0),
+            ("bbbb2222", 2),
+            ("a2222", 1),
+        ],
+    )
+    def test_the_whole_id_the_beginning_or_the_end_is_enough(self, text, index):
+        assert find_execution(text, self.IDS) == self.IDS[index]
+
+    def test_what_may_be_several_is_told(self):
+        with pytest.raises(CodemodeError, match="aaaa2222, bbbb2222") as refusal:
+            find_execution("2222", self.IDS)
+        assert refusal.value.code == "ambiguous_execution"
+
+    @pytest.mark.parametrize("text", ["aaaa111x", "exec_", ""])
+    def test_what_is_none_is_told(self, text):
+        with pytest.raises(CodemodeError) as refusal:
+            find_execution(text, self.IDS)
+        assert refusal.value.code == "unknown_execution"
+
+    def test_the_nearest_is_named(self):
+        with pytest.raises(CodemodeError, match="Did you mean aaaa1111"):
+            find_execution("aaaa1113", self.IDS)
+
+
+def test_one_line_is_cut_to_its_width():
+    assert one_line("a  b\n\tc", 80) == "a b c"
+    assert one_line("x" * 50, 10) == "x" * 9 + "…"
