@@ -2,9 +2,8 @@
 
 Owns: the order in which the fragments in ``js/worker`` are put together. Never runs anything.
 
-How to use the text: make a Worker of it (classic or module), post the texts of the kernel to it and take its texts.
-A Worker whose first message carries a ``MessagePort`` speaks through that port from there on; Deno's host does so,
-because Deno's global scope lets a program find its listeners.
+How to use the text: make a Worker of it (classic or module), hand it a ``MessagePort`` in its first message, then post
+the kernel's texts to the other end of that channel and take the Worker's texts from there.
 """
 
 from __future__ import annotations

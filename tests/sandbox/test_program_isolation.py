@@ -244,7 +244,7 @@ async def test_the_runtime_is_in_no_scope_and_cannot_be_loaded_again(sandbox):
       try { await it.fails({}) } catch (e) { look(e.stack) }
       try { structuredClone(() => 1) } catch (e) { look(e.stack) }
       const scope = new Function('return [typeof calls, typeof sendText, typeof realSetTimeout]')();
-      return [[...addresses], scope, (0, eval)('typeof postToParent'), typeof URL.createObjectURL];
+      return [[...addresses], scope, (0, eval)('typeof encodeBase64'), typeof URL.createObjectURL];
     }"""
     assert await evaluate(sandbox, source) == [[], ["undefined"] * 3, "undefined", "undefined"]
 

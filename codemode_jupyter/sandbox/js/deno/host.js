@@ -98,12 +98,14 @@ const decoder = new TextDecoder();
 /** Pieces of a line whose end has not come yet. @type {string[]} */
 let pieces = [];
 for await (const chunk of Deno.stdin.readable) {
-  const lines = decoder.decode(chunk, { stream: true }).split("\n");
-  pieces.push(lines[0]);
-  for (let index = 1; index < lines.length; index += 1) {
+  const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
+  pieces.push(first);
+  for (const line of others) {
     obey(JSON.parse(pieces.join("")));
-    pieces = [lines[index]];
+    pieces = [line];
   }
 }
 // The kernel closed the pipe: it is gone, and so are we.
 Deno.exit(0);
+
+export {};

@@ -46,9 +46,7 @@ let arrivedPosition = 0;
 
 /** @param {RecordedCall[]} entries */
 function setRecordedCalls(entries) {
-  for (let position = 0; position < entries.length; position += 1) {
-    recordedCalls.set(entries[position][0], { entry: entries[position], position });
-  }
+  entries.forEach((entry, position) => recordedCalls.set(entry[0], { entry, position }));
 }
 
 /**

@@ -13,7 +13,6 @@ const realQueueMicrotask = globalThis.queueMicrotask.bind(globalThis);
 realQueueMicrotask(() => {});
 const listenGlobally = globalThis.addEventListener.bind(globalThis);
 const stopListeningGlobally = globalThis.removeEventListener.bind(globalThis);
-const postToParent = globalThis.postMessage.bind(globalThis);
 const encodeBase64 = globalThis.btoa.bind(globalThis);
 const decodeBase64 = globalThis.atob.bind(globalThis);
 const utf8 = new TextEncoder();

@@ -138,10 +138,10 @@ function tableText(data) {
     for (const key of Object.keys(row)) if (!columns.includes(key) && columns.length < 50) columns.push(key);
   }
   const cell = (/** @type {unknown} */ value) => (value === undefined ? "" : cutText(inspect(value, 0), 60));
-  const lines = [["(index)", ...columns]];
-  rows.forEach((row, index) => lines.push([`${index}`, ...columns.map((column) => cell(row[column]))]));
-  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
-  const drawn = lines.map((line) => line.map((text, column) => text.padEnd(widths[column])).join(" │ ").trimEnd());
+  const header = ["(index)", ...columns];
+  const lines = [header, ...rows.map((row, index) => [`${index}`, ...columns.map((column) => cell(row[column]))])];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  const drawn = lines.map((line) => line.map((text, column) => text.padEnd(widths[column] ?? 0)).join(" │ ").trimEnd());
   drawn.splice(1, 0, widths.map((width) => "─".repeat(width)).join("─┼─"));
   if (data.length > rows.length) drawn.push(`… ${grouped(data.length - rows.length)} more rows`);
   return drawn.join("\n");

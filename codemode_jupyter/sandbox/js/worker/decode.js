@@ -36,9 +36,7 @@ function readTree(tree) {
  * @returns {Record<string, unknown>}
  */
 function readFields(tree) {
-  const keys = Object.keys(tree);
-  for (let index = 0; index < keys.length; index += 1) {
-    const key = keys[index];
+  for (const key of Object.keys(tree)) {
     const value = tree[key];
     // Defined, not assigned: a field called __proto__ is data as well.
     if (typeof value === "object" && value !== null) Object.defineProperty(tree, key, dataDescriptor(readTree(value), true));

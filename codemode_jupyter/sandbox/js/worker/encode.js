@@ -180,9 +180,10 @@ class ValueWriter {
     const escaped = keys.includes("$type");
     if (escaped) this.put('{"$type":"object","value":');
     this.put("{");
-    for (let index = 0; index < keys.length; index += 1) {
-      const key = keys[index];
-      if (index > 0) this.put(",");
+    let isFirst = true;
+    for (const key of keys) {
+      if (!isFirst) this.put(",");
+      isFirst = false;
       this.putString(key);
       this.put(":");
       this.#path.push(key);
@@ -286,8 +287,7 @@ function grouped(value) {
  */
 function pathText(path) {
   let text = "";
-  for (let index = 0; index < path.length && index < 20; index += 1) {
-    const part = path[index];
+  for (const part of path.slice(0, 20)) {
     if (typeof part === "number") text += `[${part}]`;
     else if (/^[A-Za-z_$][\w$]*$/.test(part)) text += text === "" ? part : `.${part}`;
     else text += `[${JSON.stringify(part.slice(0, 60))}]`;

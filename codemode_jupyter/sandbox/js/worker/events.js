@@ -50,13 +50,12 @@ function postTurn(microtasks) {
 /** @param {ProgramEvent[]} events */
 function setRecordedEvents(events) {
   recordedEvents = events;
-  for (let index = 0; index < events.length; index += 1) {
-    if (events[index][0] === "call") recordedCallEvents.add(events[index][1]);
-  }
+  for (const [kind, id] of events) if (kind === "call") recordedCallEvents.add(id);
 }
 
-function isReplaying() {
-  return replayPosition < recordedEvents.length;
+/** @returns {ProgramEvent | undefined} the recorded event that happens next; undefined: the record is used up */
+function nextRecordedEvent() {
+  return recordedEvents[replayPosition];
 }
 
 function takeTurn() {
@@ -69,13 +68,16 @@ function takeTurn() {
     endWithOutcome();
     return;
   }
-  if (isReplaying() ? replayNextEvent() : happenNext()) wake();
+  const recorded = nextRecordedEvent();
+  if (recorded === undefined ? happenNext() : replayEvent(recorded)) wake();
   else if (!programHasEnded) rest();
 }
 
-/** @returns {boolean} whether an event happened */
-function replayNextEvent() {
-  const [kind, id, time] = recordedEvents[replayPosition];
+/**
+ * @param {ProgramEvent} event
+ * @returns {boolean} whether it happened
+ */
+function replayEvent([kind, id, time]) {
   if (kind === "call") {
     const call = calls.get(id);
     if (call?.state === "waiting") return false;
@@ -112,7 +114,7 @@ function happenNext() {
 
 /** Nothing is ready: wait for what can come, or end the pass when nothing can. */
 function rest() {
-  const timersRun = pendingCount === 0 && activeStep === null && !isReplaying();
+  const timersRun = pendingCount === 0 && activeStep === null && nextRecordedEvent() === undefined;
   const timer = timersRun ? nextTimer() : undefined;
   if (timer !== undefined) timerHandle = realSetTimeout(wake, Math.max(1, timer.due - liveTime()));
   if (timer !== undefined || waitingCount > 0) return;

@@ -25,12 +25,12 @@ class Heap {
   push(item) {
     const items = this.#items;
     let index = items.length;
-    items[index] = item;
     while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (!this.#before(item, items[parent])) break;
-      items[index] = items[parent];
-      index = parent;
+      const above = (index - 1) >> 1;
+      const parent = /** @type {T} */ (items[above]);
+      if (!this.#before(item, parent)) break;
+      items[index] = parent;
+      index = above;
     }
     items[index] = item;
   }
@@ -43,12 +43,17 @@ class Heap {
     if (items.length === 0 || last === undefined) return first;
     let index = 0;
     for (;;) {
-      let child = 2 * index + 1;
-      if (child >= items.length) break;
-      if (child + 1 < items.length && this.#before(items[child + 1], items[child])) child += 1;
-      if (!this.#before(items[child], last)) break;
-      items[index] = items[child];
-      index = child;
+      let below = 2 * index + 1;
+      if (below >= items.length) break;
+      let child = /** @type {T} */ (items[below]);
+      const sibling = items[below + 1];
+      if (below + 1 < items.length && this.#before(/** @type {T} */ (sibling), child)) {
+        below += 1;
+        child = /** @type {T} */ (sibling);
+      }
+      if (!this.#before(child, last)) break;
+      items[index] = child;
+      index = below;
     }
     items[index] = last;
     return first;

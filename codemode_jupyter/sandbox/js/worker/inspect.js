@@ -172,7 +172,7 @@ class Inspector {
         parts.push(`… ${grouped(length - index)} more`);
         break;
       }
-      parts.push(index in items ? showItem(items[index]) : "<empty>");
+      parts.push(index in items ? showItem(/** @type {T} */ (items[index])) : "<empty>");
     }
     return parts;
   }

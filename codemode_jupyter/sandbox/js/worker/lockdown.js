@@ -74,8 +74,9 @@ function lockDown() {
 }
 
 /**
- * Listeners of the global scope would hear the kernel's messages, and a message sent to it would pass for one. Other
- * events go through: Deno sends its own this way, and a program that sends them harms only itself.
+ * The global scope is no event target for programs: a listener could be handed a port, and a message with a port sent
+ * to a Worker that waits would take the kernel's place. Other events go through: Deno sends its own this way, and a
+ * program that sends them harms only itself.
  */
 function guardGlobalEvents() {
   const { addEventListener, dispatchEvent, removeEventListener } = EventTarget.prototype;

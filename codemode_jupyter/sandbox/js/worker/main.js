@@ -92,8 +92,9 @@ function endWithOutcome() {
     return;
   }
   const outcome = /** @type {Outcome} */ (programOutcome);
+  const recorded = nextRecordedEvent();
   if ("thrown" in outcome) endPass("failed", encodeThrown(outcome.thrown, globalNames));
-  else if (isReplaying()) diverge(`${recordedEvents[replayPosition][0]} ${recordedEvents[replayPosition][1]} happened`);
+  else if (recorded !== undefined) diverge(`${recorded[0]} ${recorded[1]} happened`);
   else if (unhandledRejections.size === 0) endWithValue(outcome.value);
   else if (handledGraceIsOver) endPass("failed", encodeThrown([...unhandledRejections.values()][0], globalNames));
   else {

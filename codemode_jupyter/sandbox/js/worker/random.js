@@ -1,37 +1,36 @@
 // Random numbers of a program: from the execution's seed, so that every pass draws the same ones.
 //
-// Each stream is xoshiro128** (Blackman and Vigna, 2018), seeded through splitmix32. Not for keys: the kernel knows
+// Each stream is xoshiro128** (Blackman and Vigna, 2018), its seed mixed as in splitmix32. Not for keys: the kernel knows
 // the seed.
 
-class RandomStream {
-  #state = new Uint32Array(4);
+/** @typedef {[number, number, number, number]} Seed four words of 32 bits */
 
-  /** @param {Uint32Array} seed four words; all zero is allowed */
-  constructor(seed) {
-    let mixed = 0x9e3779b9;
-    for (let index = 0; index < 4; index += 1) {
-      mixed = (mixed + seed[index] + 0x9e3779b9) | 0;
-      let word = mixed ^ (mixed >>> 16);
-      word = Math.imul(word, 0x21f0aaad);
-      word ^= word >>> 15;
-      word = Math.imul(word, 0x735a2d97);
-      this.#state[index] = word ^ (word >>> 15) ^ index;
-    }
+class RandomStream {
+  #a;
+  #b;
+  #c;
+  #d;
+
+  /** @param {Seed} seed all zero is allowed */
+  constructor([a, b, c, d]) {
+    this.#a = mixWord(a + 0x9e3779b9);
+    this.#b = mixWord(b ^ this.#a);
+    this.#c = mixWord(c ^ this.#b);
+    this.#d = mixWord(d ^ this.#c) | 1;
     for (let warmUp = 0; warmUp < 16; warmUp += 1) this.word();
   }
 
   /** @returns {number} 32 random bits, 0 to 2^32 - 1 */
   word() {
-    const s = this.#state;
-    const scrambled = Math.imul(s[1], 5);
+    const scrambled = Math.imul(this.#b, 5);
     const result = Math.imul((scrambled << 7) | (scrambled >>> 25), 9) >>> 0;
-    const shifted = s[1] << 9;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= shifted;
-    s[3] = (s[3] << 11) | (s[3] >>> 21);
+    const shifted = this.#b << 9;
+    this.#c ^= this.#a;
+    this.#d ^= this.#b;
+    this.#b ^= this.#c;
+    this.#a ^= this.#d;
+    this.#c ^= shifted;
+    this.#d = (this.#d << 11) | (this.#d >>> 21);
     return result;
   }
 
@@ -41,14 +40,25 @@ class RandomStream {
   }
 }
 
-/** The execution's seed, four words. */
-let programSeed = new Uint32Array(4);
+/**
+ * The finaliser of splitmix32: spreads every bit of a word over all of it.
+ *
+ * @param {number} word
+ */
+function mixWord(word) {
+  let mixed = Math.imul(word ^ (word >>> 16), 0x21f0aaad);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+  return mixed ^ (mixed >>> 15);
+}
+
+/** The execution's. @type {Seed} */
+let programSeed = [0, 0, 0, 0];
 let programRandom = new RandomStream(programSeed);
 
 /** @param {string} hex 32 hexadecimal digits */
 function seedRandom(hex) {
-  programSeed = new Uint32Array(4);
-  for (let index = 0; index < 4; index += 1) programSeed[index] = Number.parseInt(hex.slice(8 * index, 8 * index + 8), 16);
+  const word = (/** @type {number} */ start) => Number.parseInt(hex.slice(start, start + 8), 16) | 0;
+  programSeed = [word(0), word(8), word(16), word(24)];
   programRandom = new RandomStream(programSeed);
 }
 
@@ -58,10 +68,8 @@ function seedRandom(hex) {
  * @param {number} seq
  */
 function stepRandom(seq) {
-  const seed = new Uint32Array(programSeed);
-  seed[0] ^= seq + 1;
-  seed[3] ^= 0x5eed5eed;
-  return new RandomStream(seed);
+  const [a, b, c, d] = programSeed;
+  return new RandomStream([a, b ^ (seq + 1), c, d ^ 0x5eed5eed]);
 }
 
 /** @returns {RandomStream} the stream of whatever runs now */
@@ -84,15 +92,11 @@ function installRandom() {
     return array;
   };
   const randomUUID = () => {
-    const bytes = getRandomValues(new Uint8Array(16));
-    bytes[6] = (bytes[6] & 0x0f) | 0x40;
-    bytes[8] = (bytes[8] & 0x3f) | 0x80;
-    let text = "";
-    for (let index = 0; index < 16; index += 1) {
-      if (index === 4 || index === 6 || index === 8 || index === 10) text += "-";
-      text += (bytes[index] + 0x100).toString(16).slice(1);
-    }
-    return text;
+    let hex = "";
+    for (const byte of getRandomValues(new Uint8Array(16))) hex += (byte + 0x100).toString(16).slice(1);
+    // RFC 9562: version 4, variant 10.
+    const variant = "89ab"[Number.parseInt(hex.slice(16, 17), 16) & 3];
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
   };
   replaceGlobal("crypto", { getRandomValues, randomUUID });
   const random = () => currentRandom().fraction();
