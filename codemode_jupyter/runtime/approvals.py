@@ -19,7 +19,7 @@ from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
 
 
-def approve(
+def approve(  # noqa: PLR0913, PLR0917  who decides what, where
     store: Store,
     capabilities: Capabilities,
     owner: str,
@@ -45,7 +45,7 @@ def approve(
         if doubtful := store.calls.with_state(execution_id, "in_doubt"):
             raise CodemodeError(
                 "in_doubt",
-                f"It is not known whether {doubtful[0].name} (call {doubtful[0].seq}) happened; that has to be settled first.",
+                f"It is not known whether {doubtful[0].name} (call {doubtful[0].seq}) happened; settle that first.",
                 hint='Answer with `respond(execution_id, seq, "run_again" | "happened" | "give_up")`.',
             )
         if missing := capabilities.missing(row.connectors):

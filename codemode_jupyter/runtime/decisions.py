@@ -49,7 +49,9 @@ def check_recorded(row: CallRow, request: CallRequest) -> None:
 
 
 def check_new(request: CallRequest, expected: int, recorded: int) -> None:
-    """Check that a new call stands at the end of the log; ``recorded`` is how many calls the log had when the pass began.
+    """Check that a new call stands at the end of the log.
+
+    ``expected`` is the next number of the log, ``recorded`` how many calls it had when the pass began.
 
     Raises
     ------

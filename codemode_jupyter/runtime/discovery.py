@@ -35,7 +35,10 @@ def search(store: Store, capabilities: Capabilities, query: str) -> dict[str, An
 
 
 def describe(store: Store, capabilities: Capabilities, target: str) -> dict[str, Any]:
-    """Return ``{"path", "kind", "description", "types"}`` of a connector, a method (``connector.method`` or alone) or a snippet."""
+    """Return ``{"path", "kind", "description", "types"}`` of a connector, a method or a snippet.
+
+    A method may be named with its connector or alone.
+    """
     for connector in capabilities.connectors:
         if connector.name == target:
             tools = capabilities.tools_of(target).values()
@@ -53,7 +56,7 @@ def describe(store: Store, capabilities: Capabilities, target: str) -> dict[str,
             "description": snippet.description,
             "types": f"```ts\n{snippet.code}\n```",
         }
-    return {"path": target, "kind": "method", "description": f'"{target}" not found.', "types": ""}
+    return {"path": target, "kind": "method", "description": "", "types": f'"{target}" not found.'}
 
 
 def _described(connector: str, tool: Tool) -> dict[str, Any]:

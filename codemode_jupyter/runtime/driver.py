@@ -206,7 +206,8 @@ class ExecutionDriver:
         if size <= values.MAX_BYTES:
             await self._write("completed", result=value)
         else:
-            note = f"[codemode: result omitted from the audit trail: it has {size:,} bytes, the limit is {values.MAX_BYTES:,}]"
+            why = f"it has {size:,} bytes, the limit is {values.MAX_BYTES:,}"
+            note = f"[codemode: result omitted from the audit trail: {why}]"
             await self._write("completed", result_note=note)
 
     async def _fail(self, detail: ErrorDetail) -> None:

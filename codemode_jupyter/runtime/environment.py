@@ -32,7 +32,10 @@ class Environment(Protocol):
 
 
 class ProcessEnvironment:
-    """A plain Python process: the file is in the working directory, the sandbox is headless, one for each event loop."""
+    """A plain Python process.
+
+    The file is in the working directory, the sandbox is headless, one for each event loop.
+    """
 
     def __init__(self) -> None:
         self._executors: WeakKeyDictionary[asyncio.AbstractEventLoop, Executor] = WeakKeyDictionary()

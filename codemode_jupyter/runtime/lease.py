@@ -60,7 +60,7 @@ def _start_time(pid: int) -> str | None:
     A process that has ended and was not yet collected by its parent has no start time any more: it drives nothing.
     """
     try:
-        # The command, in parentheses, may hold blanks; field 3 of the line is the state, field 22 the start time (proc(5)).
+        # The command, in parentheses, may hold blanks. Field 3 is the state, field 22 the start time (proc(5)).
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
         return "ended" if fields[0] in "ZX" else fields[19]
     except (OSError, IndexError):

@@ -204,9 +204,9 @@ def _reply(row: CallRow, outcome: CallOutcome) -> Reply:
 
 def _step_outcome(row: CallRow, result: StepResult) -> CallOutcome:
     text = result.value if result.error is None else result.error
+    if text is None:
+        return failed(CodemodeError("protocol", "The sandbox sent a step without a value."))
     try:
-        if text is None:
-            raise CodemodeError("protocol", "The sandbox sent a step without a value.")
         values.check_size(text, f"The result of codemode.step({row.method!r})")
         values.canonical(text)
     except CodemodeError as refusal:

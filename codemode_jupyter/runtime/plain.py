@@ -16,7 +16,7 @@ MAX_DEPTH = 100
 _MAX_SAFE_INTEGER = 2**53 - 1
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def plain(value: Any, depth: int = 0) -> Any:  # noqa: PLR0911  one line for each type
     """Return a value as JSON types only."""
     if value is None or isinstance(value, bool | str):
         return value

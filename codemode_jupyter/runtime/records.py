@@ -22,7 +22,9 @@ CallState: TypeAlias = Literal[
     "reverted",
     "cancelled",
 ]
-"""Where a call stands. ``in_doubt``: its outcome was not recorded when its kernel died; it may or may not have happened.
+"""Where a call stands.
+
+``in_doubt``: its outcome was not recorded when its kernel died; it may or may not have happened.
 ``reverting``: its undoing began; found in a later process, it is not known whether it was undone."""
 ExecutionStatus: TypeAlias = Literal[
     "running", "paused", "completed", "error", "rejected", "rolled_back", "partly_rolled_back"

@@ -1,10 +1,10 @@
 """Executions whose kernel died: found, taken over, and asked about where nobody knows what happened.
 
-Owns: the rule for a call whose outcome was not recorded, and writing what a person says about it. Never does: run anything, or
-take over from an owner that lives.
+Owns: the rule for a call whose outcome was not recorded, and writing what a person says about it. Never does: run
+anything, or take over from an owner that lives.
 
-The rule: steps, re-executed tools and idempotent tools run again (the latter under the same idempotency key). Any other call is in
-doubt, and the execution waits until a person has answered.
+The rule: steps, re-executed tools and idempotent tools run again (the latter under the same idempotency key). Any
+other call is in doubt, and the execution waits until a person has answered.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def stale(store: Store) -> list[ExecutionRow]:
 
 
 def take_over(store: Store, capabilities: Capabilities, owner: str, row: ExecutionRow) -> ExecutionRow | None:
-    """Take over one stale execution: ready to be driven, or paused when a call is in doubt; ``None``: somebody else was faster.
+    """Take over one stale execution: ready to be driven, or paused when a call is in doubt.
+
+    ``None``: somebody else was faster.
 
     Raises
     ------
@@ -57,13 +59,18 @@ def take_over(store: Store, capabilities: Capabilities, owner: str, row: Executi
     return row
 
 
-def respond(store: Store, owner: str, execution_id: str, seq: int, answer: Answer, result: Any) -> ExecutionRow:
-    """Write what a person says about a call in doubt; the row is ``running`` and this owner's once nothing is in doubt any more.
+def respond(  # noqa: PLR0913, PLR0917  who says what, where
+    store: Store, owner: str, execution_id: str, seq: int, answer: Answer, result: Any
+) -> ExecutionRow:
+    """Write what a person says about a call in doubt.
+
+    The row is ``running`` and this owner's once nothing is in doubt any more.
 
     Raises
     ------
     CodemodeError
-        ``invalid_answer``, ``unknown_execution``, ``stale_decision``, ``not_storable``, ``too_large``: nothing was changed.
+        ``invalid_answer``, ``unknown_execution``, ``stale_decision``, ``not_storable``, ``too_large``: nothing was
+        changed.
     """
     if answer not in ("run_again", "happened", "give_up"):
         raise CodemodeError("invalid_answer", f"{answer!r} is no answer.", hint="Use run_again, happened or give_up.")

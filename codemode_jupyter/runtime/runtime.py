@@ -78,7 +78,7 @@ class Runtime:
         raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or ``store_unavailable``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  all but the connectors are keywords with defaults
         self,
         connectors: Iterable[Connector] = (),
         *,
@@ -223,9 +223,9 @@ class Runtime:
     async def recover(self) -> list[Outcome]:
         """Take up the executions of this runtime whose kernel died, by replay; return what came of each.
 
-        A call whose outcome was not recorded may or may not have happened. Tools declared idempotent run again under the
-        same idempotency key; for any other the execution is paused, and ``pending`` lists the call with kind ``in_doubt``
-        until ``respond`` has answered.
+        A call whose outcome was not recorded may or may not have happened. Tools declared idempotent run again under
+        the same idempotency key; for any other the execution is paused, and ``pending`` lists the call with kind
+        ``in_doubt`` until ``respond`` has answered.
         """
         await self._capabilities.load()
         return list(await asyncio.gather(*(self._recover(row) for row in recovery.stale(self._store))))
@@ -461,11 +461,14 @@ class Runtime:
             await asyncio.wait({task}, timeout=_STOP_SECONDS)
             raise
         finally:
-            self._driven.pop(row.id, None)
+            if self._driven.get(row.id) == (driver, task):
+                del self._driven[row.id]
             self._changed(row.id)
         fault = driver.never_started if task.cancelled() else task.exception() or driver.never_started
         if fault is not None:
             return Outcome("error", row.id, error=failures.detail_of(fault))
+        while self._row(row.id).status == "running":  # approved in the moment it paused: somebody else drives it on
+            await self._watchers.changed(row.id, timeout=_OTHER_PROCESS_SECONDS)
         return await self._outcome(row.id, driver.result)
 
     def _surroundings(self) -> Surroundings:

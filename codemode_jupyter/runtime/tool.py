@@ -22,15 +22,17 @@ How to work:
 2. `const how = await codemode.describe(found.results[0].path)` says how one is called.
 3. Then call it: `await connector.method({ name: value })`. Never guess a method's name.
 
-Rules:
-- Write one async arrow function, `async () => { … }`, and return what you want to know. TypeScript syntax is accepted.
-- The ONLY globals are {globals} (plus standard JavaScript). There is no network, no file system, no `fetch`, no `require`.
-- Await every call. Calls that do not depend on each other may run together in `Promise.all`.
-- Some methods need a person's approval. Write the program as if they returned normally. The answer then has status "paused":
+Rules: - Write one async arrow function, `async () => { … }`, and return what you want to know. TypeScript syntax is
+accepted. - The ONLY globals are {globals} (plus standard JavaScript). There is no network, no file system, no
+`fetch`, no `require`. - Await every call. Calls that do not depend on each other may run together in `Promise.all`. -
+Some methods need a person's approval. Write the program as if they returned normally. The answer then has status
+"paused":
   say what is waiting, and do NOT send the program again; it goes on by itself once it is approved.
-- A program may be run again from its first line with all calls answered from the record, so it must make the same calls each
+- A program may be run again from its first line with all calls answered from the record, so it must make the same
+calls each
   time. Time, random numbers and UUIDs repeat by themselves; `codemode.step(name, fn)` keeps the value of anything else.
-- `codemode.run(name, input)` runs a saved snippet. A program worth keeping takes its input as a parameter: `async (input) => …`.
+- `codemode.run(name, input)` runs a saved snippet. A program worth keeping takes its input as a parameter: `async
+(input) => …`.
 
 Connectors:
 {connectors}"""
@@ -40,8 +42,8 @@ Connectors:
 class RuntimeTool:
     """A runtime as one tool, in the neutral form that agent libraries adapt.
 
-    ``await tool({"code": "..."})`` or ``await tool(code="...")`` returns the outcome's wire form and never raises for what a
-    model did.
+    ``await tool({"code": "..."})`` or ``await tool(code="...")`` returns the outcome's wire form and never raises for
+    what a model did.
     """
 
     name: str
@@ -65,7 +67,10 @@ def runtime_tool(
     description: str | None,
     hints: Mapping[str, str],
 ) -> RuntimeTool:
-    """Return the tool over a runtime; ``hints`` are short remarks by connector, ``description`` replaces the whole text."""
+    """Return the tool over a runtime.
+
+    ``hints`` are short remarks by connector, ``description`` replaces the whole text.
+    """
     schema = {
         "type": "object",
         "properties": {"code": {"type": "string", "description": "The program: one async arrow function."}},

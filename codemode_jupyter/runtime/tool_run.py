@@ -67,16 +67,13 @@ def _encoded(name: str, value: object, *, stored: bool) -> CallOutcome:
     try:
         return CallOutcome("applied", values.encode(value, limit=values.MAX_BYTES if stored else None))
     except CodemodeError as refusal:
-        large = refusal.code == "too_large"
-        what = "is too large to record durably" if large else "could not be recorded durably (not serializable)"
-        return failed(
-            CodemodeError(
-                "result_too_large" if large else "result_not_storable",
-                f"{name} ran, but its result {what}: {refusal.message}",
-                hint=refusal.hint,
-                data=refusal.data,
-            )
-        )
+        its_result = f"{name} ran, but its result"
+        if refusal.code == "too_large":
+            code, message = "result_too_large", refusal.message.replace("The value", its_result, 1)
+        else:
+            code = "result_not_storable"
+            message = f"{its_result} could not be recorded durably (not serializable): {refusal.message}"
+        return failed(CodemodeError(code, message, hint=refusal.hint, data=refusal.data))
     except Exception as error:  # noqa: BLE001  a property of the value may raise anything
         return failed(
             CodemodeError(

@@ -95,7 +95,10 @@ class Task(Promise):
                 promise.add(self)
 
     def close(self) -> None:
-        """Unwind the coroutine, so that Python does not complain; a Worker would just be gone. What it does now counts for nothing."""
+        """Unwind the coroutine, so that Python does not complain.
+
+        A Worker would just be gone. What it does now counts for nothing.
+        """
         for _ in range(10):
             try:
                 self._coroutine.close()

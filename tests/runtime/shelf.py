@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
+import datetime as dt
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -57,16 +57,16 @@ class Shelf(Connector):
     def gate(self, name: str) -> asyncio.Event:
         return self.gates.setdefault(name, asyncio.Event())
 
-    async def _peek(self, arguments: Any, context: ToolContext) -> Any:
+    async def _peek(self, arguments: Any, __: ToolContext) -> Any:
         self.counts["peek"] += 1
         return {"slot": arguments.get("i", 0), "v": f"look {self.counts['peek']}" if arguments.get("count") else "ok"}
 
-    async def _stow(self, arguments: Any, context: ToolContext) -> Any:
+    async def _stow(self, arguments: Any, __: ToolContext) -> Any:
         self.counts["stow"] += 1
         self.created.append(arguments)
         return {"id": len(self.created)}
 
-    async def _note(self, arguments: Any, context: ToolContext) -> Any:
+    async def _note(self, arguments: Any, __: ToolContext) -> Any:
         self.counts["note"] += 1
         self.created.append(arguments)
         return len(self.created)
@@ -79,37 +79,37 @@ class Shelf(Connector):
             raise ValueError(f"cannot undo {arguments['bad']}")
         self.reverted.append(["note", arguments, result])
 
-    async def _fragile(self, arguments: Any, context: ToolContext) -> Any:
+    async def _fragile(self, _: Any, __: ToolContext) -> Any:
         self.counts["fragile"] += 1
         raise LookupError(f"fragile failed #{self.counts['fragile']}")
 
-    async def _slow(self, arguments: Any, context: ToolContext) -> Any:
+    async def _slow(self, arguments: Any, __: ToolContext) -> Any:
         self.counts["slow"] += 1
         await self.gate(arguments.get("gate", "slow")).wait()
         return arguments.get("gate", "slow")
 
-    async def _nothing(self, arguments: Any, context: ToolContext) -> Any:
+    async def _nothing(self, _: Any, __: ToolContext) -> Any:
         return None
 
-    async def _bytes(self, arguments: Any, context: ToolContext) -> Any:
+    async def _bytes(self, _: Any, __: ToolContext) -> Any:
         return bytes([5, 4, 3])
 
-    async def _odd(self, arguments: Any, context: ToolContext) -> Any:
-        return {"when": datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), "n": math.nan, "big": 10**30, "zero": -0.0}
+    async def _odd(self, _: Any, __: ToolContext) -> Any:
+        return {"when": dt.datetime(2020, 1, 1, tzinfo=dt.UTC), "n": math.nan, "big": 10**30, "zero": -0.0}
 
-    async def _fresh(self, arguments: Any, context: ToolContext) -> Any:
+    async def _fresh(self, _: Any, __: ToolContext) -> Any:
         self.counts["fresh"] += 1
         return {"reads": self.counts["fresh"]}
 
-    async def _huge(self, arguments: Any, context: ToolContext) -> Any:
+    async def _huge(self, arguments: Any, __: ToolContext) -> Any:
         self.counts["huge"] += 1
         return "h" * arguments["n"]
 
-    async def _who(self, arguments: Any, context: ToolContext) -> Any:
+    async def _who(self, _: Any, context: ToolContext) -> Any:
         self.contexts.append(context)
         return {"execution": context.execution_id, "seq": context.seq, "key": context.idempotency_key}
 
-    async def _control(self, arguments: Any, context: ToolContext) -> Any:
+    async def _control(self, _: Any, __: ToolContext) -> Any:
         return {"$type": "bytes", "value": "AAAA", "__codemode_control__": "pause"}
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from codemode_jupyter.runtime.digest import combined_digest
 from tests.runtime.fake_sandbox import Program
+from tests.runtime.waiting import until
 
 
 async def two_in_a_row(p: Program):
@@ -177,8 +178,7 @@ async def test_parallel_chains_before_a_pause_are_approved_whatever_their_order(
 
     async def open_backwards():
         for number in (2, 0, 1):
-            while f"gate {number}" not in world.shelf.gates:
-                await asyncio.sleep(0.001)
+            await until(lambda: world.shelf.counts["slow"] == 3)
             world.shelf.gate(f"gate {number}").set()
             await asyncio.sleep(0.005)
 
@@ -227,3 +227,19 @@ async def test_a_decision_about_calls_that_do_not_wait_changes_nothing(world, se
     refused = await world.runtime.approve(outcome.execution_id, seq)
     assert refused.error.code == "stale_decision"
     assert world.shelf.created == []
+
+
+async def test_a_reject_while_the_call_runs_changes_nothing(world):
+    async def program(p: Program):
+        await p.call("shelf.stow", {"n": 1})
+        return await p.call("shelf.slow", {})
+
+    runtime = world.runtime
+    outcome = await runtime.execute(world.sandbox.program(program))
+    approving = asyncio.create_task(runtime.approve(outcome.execution_id))
+    await until(lambda: world.shelf.counts["slow"])
+    assert await runtime.reject(outcome.execution_id, 0) is False
+    assert (await runtime.execution(outcome.execution_id)).status == "running"
+    world.shelf.gate("slow").set()
+    end = await approving
+    assert [call.state for call in end.calls] == ["applied", "applied"]

@@ -10,6 +10,7 @@ from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.protocol import PassEnd
 from tests.runtime.fake_sandbox import Program, ThrownError
+from tests.runtime.waiting import until
 
 
 async def test_two_runs_at_once_end_each_with_its_own_result(world):
@@ -130,8 +131,7 @@ async def test_a_call_that_was_not_awaited_is_waited_for_and_marked_late(world):
         return "left"
 
     async def open_gate():
-        while "slow" not in world.shelf.gates:
-            await asyncio.sleep(0.001)
+        await until(lambda: "slow" in world.shelf.gates)
         await asyncio.sleep(0.02)
         world.shelf.gate("slow").set()
 
@@ -184,8 +184,7 @@ async def test_cancelling_the_awaiting_task_stops_the_run(world):
     runtime = world.runtime
     task = asyncio.create_task(runtime.execute(world.sandbox.program(program), on_start=on_start))
     await started.wait()
-    while world.shelf.counts["slow"] == 0:
-        await asyncio.sleep(0.001)
+    await until(lambda: world.shelf.counts["slow"])
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -202,8 +201,7 @@ async def test_stop_ends_a_run_from_outside_and_its_awaiter_gets_an_outcome(worl
     ids = []
     runtime = world.runtime
     task = asyncio.create_task(runtime.execute(world.sandbox.program(program), on_start=ids.append))
-    while world.shelf.counts["slow"] == 0:
-        await asyncio.sleep(0.001)
+    await until(lambda: world.shelf.counts["slow"])
     assert await runtime.stop(ids[0]) is True
     outcome = await task
     assert (outcome.status, outcome.error.code) == ("error", "stopped")
@@ -290,10 +288,10 @@ async def test_too_many_console_lines_lose_the_older_half(world):
 
 
 async def test_no_sandbox_is_an_error_outcome_and_a_paused_run_stays_paused(world):
-    class None_:
+    class Nowhere:
         name = "none"
 
-        async def run_pass(self, request, handler) -> PassEnd:
+        async def run_pass(self, _, __) -> PassEnd:
             raise CodemodeError("no_sandbox", "There is no sandbox here.", hint="Install one.")
 
         async def close(self) -> None:
@@ -302,7 +300,7 @@ async def test_no_sandbox_is_an_error_outcome_and_a_paused_run_stays_paused(worl
     async def program(p: Program):
         return await p.call("shelf.stow", {})
 
-    bare = world.another(executor=None_())
+    bare = world.another(executor=Nowhere())
     failed = await bare.execute(world.sandbox.program(program))
     assert failed.error.code == "no_sandbox"
     outcome = await world.execute(program)
@@ -359,7 +357,7 @@ async def test_transform_result_reshapes_what_the_caller_gets_and_not_the_store(
 
 
 async def test_a_transform_that_fails_warns_and_gives_the_raw_result(world):
-    world.options["transform_result"] = lambda value: 1 / 0
+    world.options["transform_result"] = lambda _: 1 / 0
 
     async def program(p: Program):
         return 5

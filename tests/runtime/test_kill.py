@@ -1,8 +1,9 @@
 """The process is killed (SIGKILL) at every commit and around every effect; another process takes the execution up.
 
-A child is forked for each kill, runs a fixed story (reads, effects, an approval, a rollback) on a fake sandbox, and kills itself at one
-point. Effects are lines of a file. A second child then recovers, answers what is in doubt by looking at that file, approves what
-waits, and finishes. Afterwards every effect must have happened exactly once, and the database must be whole.
+A child is forked for each kill, runs a fixed story (reads, effects, an approval, a rollback) on a fake sandbox, and
+kills itself at one point. Effects are lines of a file. A second child then recovers, answers what is in doubt by
+looking at that file, approves what waits, and finishes. Afterwards every effect must have happened exactly once, and
+the database must be whole.
 """
 
 from __future__ import annotations
@@ -129,7 +130,10 @@ async def rescue(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def killing_at(point: str) -> Iterator[Callable[[str], None]]:
-    """Kill this process at a named point: ``before commit 3``, ``after commit 3``, ``before plain``, ``after undo gated`` …"""
+    """Kill this process at a named point.
+
+    ``before commit 3``, ``after commit 3``, ``before plain``, ``after undo gated`` …
+    """
     commits = 0
     original = Database.transaction
 

@@ -10,6 +10,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.runtime import Runtime
 from tests.runtime.fake_sandbox import Program, ThrownError
 from tests.runtime.shelf import Shelf
+from tests.runtime.waiting import until
 
 
 async def notes_and_stow(p: Program):
@@ -98,8 +99,7 @@ async def test_a_running_execution_cannot_be_rolled_back(world):
         await p.call("shelf.slow", {})
 
     task = asyncio.create_task(runtime.execute(world.sandbox.program(program), on_start=ids.append))
-    while world.shelf.counts["slow"] == 0:
-        await asyncio.sleep(0.001)
+    await until(lambda: world.shelf.counts["slow"])
     with pytest.raises(CodemodeError) as refusal:
         await runtime.rollback(ids[0])
     assert refusal.value.code == "still_running"
@@ -235,7 +235,7 @@ async def test_search_and_describe_are_recorded_as_reads(world):
     end = await world.runtime.approve(outcome.execution_id)
     assert end.result == [1, True]
     assert (await world.runtime.search("stow"))["total"] == 2
-    assert "not found" in (await world.runtime.describe("constructor"))["description"]
+    assert "not found" in (await world.runtime.describe("constructor"))["types"]
     assert (await world.runtime.search("?!"))["results"] == []
 
 

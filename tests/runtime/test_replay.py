@@ -7,6 +7,7 @@ import itertools
 
 from codemode_jupyter.sandbox.protocol import CallBatch, CallRequest, PassEnd, StepResult
 from tests.runtime.fake_sandbox import Program, ThrownError
+from tests.runtime.waiting import until
 
 
 async def test_a_failed_call_is_recorded_and_replays_as_the_same_error(world):
@@ -160,8 +161,7 @@ async def test_racing_calls_settle_in_the_same_order_in_the_replay(world):
 
     async def open_gates():
         for name in ("b", "a"):
-            while name not in world.shelf.gates:
-                await asyncio.sleep(0.001)
+            await until(lambda: {"a", "b"} <= set(world.shelf.gates))
             world.shelf.gate(name).set()
             await asyncio.sleep(0.02)
 

@@ -173,7 +173,9 @@ class Database:
 
 
 def on_network_file_system(path: Path, mounts: Path = Path("/proc/mounts")) -> bool:
-    """Tell whether ``path`` lies on a file system where SQLite's WAL does not work (its shared memory is local to one machine).
+    """Tell whether ``path`` lies on a file system where SQLite's WAL does not work.
+
+    Its shared memory is local to one machine, so that is every network file system.
 
     Only Linux says; elsewhere the answer is no, and SQLite's own refusal of WAL is respected.
     """
