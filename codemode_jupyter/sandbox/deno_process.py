@@ -13,9 +13,11 @@ import json
 import os
 import queue
 import secrets
+import shutil
 import subprocess
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -70,14 +72,15 @@ class DenoProcess:
     """
 
     def __init__(self, binary: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="codemode-deno-", ignore_cleanup_errors=True)
+        folder = tempfile.mkdtemp(prefix="codemode-deno-")
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._process = subprocess.Popen(  # noqa: S603  the user's own Deno, with arguments of ours alone
             [binary, *_FLAGS, str(_FOLDER / "host.js")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=self._folder.name,
-            env=_environment(self._folder.name),
+            cwd=folder,
+            env=_environment(folder),
             start_new_session=True,
         )
         self._secret = secrets.token_hex(16)
@@ -200,7 +203,7 @@ class DenoProcess:
         kind, reason = self._why(len(runs))
         for run in runs.values():
             _call_on(run.loop, run.fail, kind, reason)
-        self._folder.cleanup()
+        self._remove_folder()
 
     def _why(self, run_count: int) -> tuple[Failure, str]:
         if b"out of memory" in self._error_text.lower() and run_count == 1:

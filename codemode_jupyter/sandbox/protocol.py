@@ -45,8 +45,8 @@ Kernel to sandbox::
 
 ``events`` is the order in which things happened to the program, told from the first one in every pass
 (those of a replay as well): ``["call", seq, clock]`` (the call's promise settled) and ``["timer", id,
-clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that order, one per macrotask. In ``begin.calls`` the state is
-``applied`` (outcome = value), ``failed`` (outcome = error) or ``open`` (no outcome yet: the sandbox
+clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that order, one per
+macrotask. In ``begin.calls`` the state is ``applied`` (outcome = value), ``failed`` (outcome = error) or ``open`` (no outcome yet: the sandbox
 asks the kernel again under the same ``seq``).
 
 A step is a call to connector ``__step`` whose method is the step's name. The kernel answers ``run``
