@@ -77,7 +77,7 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
         "All levels are captured, objects are readable, and the lines of paused and failed passes are kept.",
     ),
     "timeout": (
-        "error error",
+        "error completed",
         "The second program completes: time spent waiting for a tool is no running time of its own.",
     ),
     "snippet that pauses": (
@@ -135,7 +135,7 @@ DIFFERENCES: dict[str, tuple[str, str]] = {
 
 ELSEWHERE: dict[str, str] = {
     "facet: decide on a missing run; record without entry": (
-        "Operations on the reference's own storage object; all changes of ours are conditional (test_approvals, test_store)."
+        "Operations on the reference's own storage object; all changes of ours are conditional (see test_approvals)."
     ),
     "facet: reject while running leaves": (
         "As above; test_approvals.test_a_reject_while_the_call_runs_changes_nothing stands for it."
