@@ -43,11 +43,12 @@ Kernel to sandbox::
 ``arguments`` is the tagged text of the one argument; ``{}`` when there is none; and
 ``{"$type": "arguments", "value": [...]}`` when there are several.
 
-``events`` is the order in which things happened to the program, told from the first one in every pass
-(those of a replay as well): ``["call", seq, clock]`` (the call's promise settled) and ``["timer", id,
-clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that order, one per
-macrotask. In ``begin.calls`` the state is ``applied`` (outcome = value), ``failed`` (outcome = error) or ``open`` (no outcome yet: the sandbox
-asks the kernel again under the same ``seq``).
+``events`` is the order in which things happened to the program, told from the first one in every
+pass (those of a replay as well): ``["call", seq, clock]`` (the call's promise settled) and
+``["timer", id, clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that
+order, one per macrotask. In ``begin.calls`` the state is ``applied`` (outcome = value), ``failed``
+(outcome = error) or ``open`` (no outcome yet: the sandbox asks the kernel again under the same
+``seq``).
 
 A step is a call to connector ``__step`` whose method is the step's name. The kernel answers ``run``
 with a one-time token; the sandbox runs the function and sends ``step``; the kernel records it and
