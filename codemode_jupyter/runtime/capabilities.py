@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterable
 
 from codemode_jupyter.connectors.base import Connector, load_tools
+from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
 from codemode_jupyter.connectors.names import check_connector_names, did_you_mean
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
@@ -30,6 +31,7 @@ class Capabilities:
         self.names = tuple(connector.name for connector in self.connectors)
         check_connector_names(self.names)
         self._tools: dict[str, dict[str, Tool]] | None = None
+        self.catalogue = Catalogue(())
         self._built_in = {tool.name: tool for tool in built_in}
         self._loading = asyncio.Lock()
 
@@ -46,6 +48,10 @@ class Capabilities:
                 tools = {connector.name: await load_tools(connector) for connector in self.connectors}
                 tools[CODEMODE_NAMESPACE] = self._built_in
                 self._tools = tools
+                self.catalogue = Catalogue(
+                    CatalogueEntry(connector.name, connector.instructions(), tools[connector.name])
+                    for connector in self.connectors
+                )
 
     def tools_of(self, connector: str) -> dict[str, Tool]:
         """Return the tools of one connector by name; empty when there is no such connector."""

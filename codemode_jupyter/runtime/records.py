@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from codemode_jupyter.program import truncate_response, truncate_result
 from codemode_jupyter.runtime.plain import plain, with_console
 
 CallState: TypeAlias = Literal[
@@ -167,10 +168,13 @@ class Outcome:
     calls: tuple[CallRecord, ...] = field(default=(), repr=False)
 
     def to_wire(self) -> dict[str, Any]:
-        """Return the JSON form that a model reads: never the log of calls, never the program."""
+        """Return the JSON form that a model reads: never the log of calls, never the program.
+
+        Each part is cut to the budget of ``truncate_result``; what is cut says so.
+        """
         wire: dict[str, Any] = {"status": self.status, "executionId": self.execution_id}
         if self.status == "completed":
-            wire["result"] = plain(self.result)
+            wire["result"] = truncate_result(plain(self.result))
         elif self.status == "paused":
             wire["pending"] = [
                 {
@@ -178,16 +182,16 @@ class Outcome:
                     "seq": call.seq,
                     "connector": call.connector,
                     "method": call.method,
-                    "args": plain(call.args),
+                    "args": truncate_result(plain(call.args)),
                 }
                 for call in self.pending
             ]
         else:
             error = self.error or ErrorDetail("internal_error", "The run failed without saying why.")
-            wire["error"] = with_console(error.told(), self.logs)
+            wire["error"] = truncate_response(with_console(error.told(), self.logs))
             wire["code"] = error.code
         if self.logs:
-            wire["logs"] = list(self.logs)
+            wire["logs"] = truncate_result(list(self.logs))
         return wire
 
 
