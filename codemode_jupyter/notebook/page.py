@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,6 +38,9 @@ class PageWidget(anywidget.AnyWidget):
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        # ipykernel hands the page's answers to the subshell that the message was sent for, and tells the page when that
+        # is busy and idle: small frames that make the next one wait 40 ms on its way (Nagle). A cell has no subshell.
+        self._cell_context = contextvars.copy_context()
         self._callbacks: list[MessageCallback] = []
         super().__init__(_relay_source=relay_source(), _worker_source=worker_source())
         self.on_msg(self._hand_over)
@@ -44,7 +48,7 @@ class PageWidget(anywidget.AnyWidget):
     def send(self, content: Content, buffers: Sequence[bytes] | None = None) -> None:
         """Send ``content`` to every page; lost when none listens."""
         if self.comm is not None:
-            super().send(content, buffers=list(buffers) if buffers else None)
+            self._cell_context.run(super().send, content, buffers=list(buffers) if buffers else None)
 
     def on_message(self, callback: MessageCallback) -> Callable[[], None]:
         """Have ``callback`` called on the loop for every message of a page; the returned function ends that."""

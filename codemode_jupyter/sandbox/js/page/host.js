@@ -94,6 +94,8 @@ class PageHost {
       case "end":
         this.#owners.delete(message.run);
         this.#sandboxes.end(message.run);
+        // A word back at once: until then the server's network stack holds its next small message back (Nagle).
+        this.#outbox.send({ type: "pong" });
         break;
       case "kill":
         this.#kill(message.run);
