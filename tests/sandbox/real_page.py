@@ -123,9 +123,14 @@ class Pages:
 
     async def load(self, tab):
         """Load the page into a tab, again if it is there; return the new page's id once its code runs."""
-        hellos = len([message for message in self.heard if message["type"] == "hello"])
+        known = {message["from"] for message in self.heard}
         await tab.goto(self.site.url)
-        return (await self.until_heard("hello", hellos + 1))["from"]
+        await self.until(lambda: self._fresh(known))
+        return self._fresh(known)
+
+    def _fresh(self, known):
+        """The id of a page that said hello and is not among the ``known``."""
+        return next((message["from"] for message in self._heard("hello") if message["from"] not in known), None)
 
     def send(self, content, buffers=None):  # noqa: ARG002  part of the protocol
         self.sent.append(content)
