@@ -14,6 +14,7 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
 from functools import partial
 from typing import Any, Protocol
 
@@ -35,6 +36,8 @@ class CommShim:
         self._execute_request = kernel.shell_handlers["execute_request"]
         # The extension is loaded by a cell, and no one has seen that cell begin.
         self._cell_runs = True
+        # 7.x keeps the request that is handled in a context variable, which the thread that reads the stream lacks.
+        self._cell_context = copy_context()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def install(self) -> None:
@@ -70,6 +73,7 @@ class CommShim:
         on_main_thread = threading.current_thread() is threading.main_thread()  # subshells have cells of their own
         if on_main_thread:
             self._cell_runs = True
+            self._cell_context = copy_context()
         try:
             await self._execute_request(stream, ident, parent)
         finally:
@@ -86,7 +90,7 @@ class CommShim:
             ours = False
         if not ours:
             return self._original(message)
-        self._loop.call_soon_threadsafe(self._begin_dispatch, message)
+        self._loop.call_soon_threadsafe(self._begin_dispatch, message, context=self._cell_context)
         return None
 
     def _begin_dispatch(self, message: Any) -> None:
@@ -152,10 +156,10 @@ def install(kernel: Any) -> Installed | None:
     """
     if not needs_shim(kernel):
         return None
-    if hasattr(kernel, "schedule_dispatch"):  # 6.x: one queue for all messages
-        original: Callable[[Any], Any] = partial(kernel.schedule_dispatch, kernel.dispatch_shell)
-    elif getattr(kernel, "shell_channel_thread", None) is not None:  # 7.x: a thread reads the stream
-        original = kernel.shell_channel_thread_main
+    if getattr(kernel, "shell_channel_thread", None) is not None:  # 7.x: a thread reads the stream
+        original: Callable[[Any], Any] = kernel.shell_channel_thread_main
+    elif hasattr(kernel, "schedule_dispatch"):  # 6.x: one queue for all messages
+        original = partial(kernel.schedule_dispatch, kernel.dispatch_shell)
     else:
         return None
     shim = CommShim(kernel, original, asyncio.get_running_loop())
