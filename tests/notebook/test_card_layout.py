@@ -184,7 +184,7 @@ def test_arguments_in_any_number_are_complete():
 @pytest.mark.parametrize("text", ["42", "true", "null", "", " padded ", '"quoted"', "[1]", "{}", "undefined", "NaN"])
 def test_a_text_that_could_be_taken_for_something_else_is_quoted(text):
     box = pending_layout([waiting(1, {"value": text, "number": 1})], {}, live=True)
-    assert inner_text(elements(box, tag="dd")[0]) == f'"{text}"' if '"' not in text else '"\\"quoted\\""'
+    assert inner_text(elements(box, tag="pre")[0]) == f'"{text}"' if '"' not in text else '"\\"quoted\\""'
 
 
 def test_hidden_characters_of_arguments_are_visible_before_an_approval():

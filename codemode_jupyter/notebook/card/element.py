@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 _TAGS = """
-bdi button code dd details div dl dt em footer header input label li ol p pre section span strong summary
+bdi button code details div header input label li ol pre section span strong summary
 table tbody td th thead tr ul
 """
 _ATTRIBUTES = """

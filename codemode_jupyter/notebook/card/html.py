@@ -7,6 +7,7 @@ untrusted notebook loses: order, words and blanks between elements do not depend
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -19,8 +20,8 @@ _EMPTY_TAGS = frozenset({"input"})
 
 @cache
 def _style() -> str:
-    lines = (line.strip() for line in STYLE_FILE.read_text(encoding="utf-8").splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("/*"))
+    without_comments = re.sub(r"/\*.*?\*/", "", STYLE_FILE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return "\n".join(line.strip() for line in without_comments.splitlines() if line.strip())
 
 
 def to_html(tree: Element) -> str:

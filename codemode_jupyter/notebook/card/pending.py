@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
 from codemode_jupyter.notebook.card.drawer import drawer, field
-from codemode_jupyter.notebook.card.element import Element, Node, element
+from codemode_jupyter.notebook.card.element import Element, element
 from codemode_jupyter.notebook.card.value_text import count, key_text, pretty
 from codemode_jupyter.notebook.card.visible import visible, visible_nodes
 from codemode_jupyter.runtime.digest import combined_digest
@@ -95,37 +95,38 @@ def _description(call: PendingCall) -> str:
 
 def _arguments(args: object) -> Element:
     if args in ({}, [], None):
-        return element("div", "No arguments.", class_="cm-soft cm-ask-args")
+        return element("div", "No arguments.", class_="cm-soft cm-no-args")
     if isinstance(args, Mapping) and len(args) <= _ROWS:
         rows = [(key if _plain(key) else key_text(key), value) for key, value in args.items()]
     else:
         rows = [("arguments", args)]
     return element(
-        "dl",
-        [(element("dt", visible_nodes(name)), element("dd", _argument(name, value))) for name, value in rows],
+        "div",
+        [
+            element("div", element("span", visible_nodes(name), class_="cm-soft"), " ", _argument(name, value))
+            for name, value in rows
+        ],
         class_="cm-ask-args",
     )
 
 
-def _argument(name: str, value: object) -> tuple[Node, ...]:
+def _argument(name: str, value: object) -> Element:
     prose = isinstance(value, str) and _plain(value)
     text = value if isinstance(value, str) and prose else pretty(value).text
     lines = text.count("\n") + 1
     style = "cm-prose" if prose else "cm-code"
     if len(text) <= _LONG and lines <= _LONG_LINES:
-        return (element("pre", visible_nodes(text), class_=f"cm-text {style}"),)
+        return element("pre", visible_nodes(text), class_=f"cm-text {style}")
     size = count(len(text), "character") + (f", {lines:,} lines" if lines > 1 else "")
-    return (
-        element("div", f"{size}: scroll to read all of it", class_="cm-soft cm-size"),
-        element(
-            "pre",
-            visible_nodes(text),
-            class_=f"cm-text cm-scroll {style}",
-            tabindex=0,
-            role="region",
-            aria_label=f"{visible(name[:80])}, {size}",
-        ),
+    shown = element(
+        "pre",
+        visible_nodes(text),
+        class_=f"cm-text cm-scroll {style}",
+        tabindex=0,
+        role="region",
+        aria_label=f"{visible(name[:80])}, {size}",
     )
+    return element("div", element("div", f"{size}: scroll to read all of it", class_="cm-soft cm-size"), shown)
 
 
 def _plain(text: object) -> TypeGuard[str]:

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from codemode_jupyter.notebook.card.element import Element, Node
 
-_BLOCKS = frozenset(
-    ["details", "div", "dl", "dt", "footer", "header", "li", "ol", "p", "section", "summary", "table", "ul"]
-)
-_END_A_LINE = (_BLOCKS - {"dt"}) | {"dd", "pre"}
-_INDENTED = frozenset({"dl", "li"})
+_BLOCKS = frozenset({"details", "div", "header", "li", "ol", "section", "summary", "table", "ul"})
+_END_A_LINE = _BLOCKS | {"pre"}
 _LEFT_OUT = frozenset({"button", "input", "label"})
 _COLUMN_WIDTH = 40
 
@@ -61,7 +58,7 @@ def _write(node: Node, lines: _Lines, *, preformatted: bool) -> None:
     if node.tag in _BLOCKS:
         lines.end_line()
     outer = lines.indentation
-    if node.tag in _INDENTED:
+    if node.tag == "li" or node.attributes.get("class") == "cm-ask-args":
         lines.indentation += "  "
     if node.tag == "table":
         lines.keep("\n".join(_table(node)))
@@ -69,8 +66,6 @@ def _write(node: Node, lines: _Lines, *, preformatted: bool) -> None:
         for child in _shown(node):
             _write(child, lines, preformatted=preformatted or node.tag == "pre")
     lines.indentation = outer
-    if node.tag == "dt":
-        lines.keep("  ")
     if node.tag in _END_A_LINE:
         lines.end_line()
 

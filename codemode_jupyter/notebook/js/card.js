@@ -17,7 +17,7 @@
 
 const TAGS = new Set(
   (
-    "bdi button code dd details div dl dt em footer header input label li ol p pre section span strong summary " +
+    "bdi button code details div header input label li ol pre section span strong summary " +
     "table tbody td th thead tr ul"
   ).split(" "),
 );
