@@ -51,7 +51,8 @@ class RunView:
         self._widget: CardWidget | None = None
         self._execution_id: str | None = None
         self._record: ExecutionRecord | None = None
-        self._changed = asyncio.Event()
+        self._stale = False
+        self._following = False
         self._drawing = asyncio.Lock()
         self._drawn: Element | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -76,9 +77,7 @@ class RunView:
         loop = asyncio.get_running_loop()
         self._live_from = loop.time() + LIVE_AFTER
         self._unsubscribe = self._runtime.subscribe(self._on_change)
-        self._changed.set()
-        if self._place == "page":
-            self._start(self._follow())
+        self._on_change(execution_id)
 
     async def settle(self) -> None:
         """Draw the execution as it is now. In a terminal this prints it."""
@@ -91,8 +90,12 @@ class RunView:
             self._end()
 
     def _on_change(self, execution_id: str) -> None:
-        if execution_id == self._execution_id:
-            self._changed.set()
+        if execution_id != self._execution_id:
+            return
+        self._stale = True
+        if self._place == "page" and not self._following:
+            self._following = True
+            self._start(self._follow())
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -107,16 +110,19 @@ class RunView:
     # ---- drawing
 
     async def _follow(self) -> None:
+        """Draw until what is drawn is what is; between changes there is no task."""
         loop = asyncio.get_running_loop()
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            began = loop.time()
-            await self._refresh()
-            if self._record is None:
-                self._end()
-                return
-            await asyncio.sleep(max(INTERVAL, SHARE * (loop.time() - began)))
+        try:
+            while self._stale:
+                self._stale = False
+                began = loop.time()
+                await self._refresh()
+                if self._record is None:
+                    self._end()
+                    return
+                await asyncio.sleep(max(INTERVAL, SHARE * (loop.time() - began)))
+        finally:
+            self._following = False
 
     async def _refresh(self) -> None:
         """Read the execution and draw it. What goes wrong is said in the card: a background task has no other place."""
@@ -148,7 +154,7 @@ class RunView:
     def _draw_live(self, record: ExecutionRecord, state: CardState) -> None:
         wait = self._live_from - asyncio.get_running_loop().time()
         if self._widget is None and record.status == "running" and wait > 0:
-            asyncio.get_running_loop().call_later(wait, self._changed.set)
+            asyncio.get_running_loop().call_later(wait, self._on_change, record.id)
             return
         deciding = dict(self._clicks.deciding) if self._clicks is not None else {}
         live = card_layout(replace(state, live=True, deciding=deciding))
