@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.admission import arguments_of
-from codemode_jupyter.runtime.log import ExecutionLog
+from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.runtime.tool_run import CallOutcome, run_tool, stopped
 
@@ -98,4 +98,7 @@ class CallTasks:
             _log.exception("The outcomes of %s could not be recorded.", ", ".join(row.name for row, _ in ended))
             self._on_store_failure(error)
             return
-        self._on_recorded([(row, outcome) for row, outcome in ended if any(row is other for other in recorded)])
+        if len(recorded) < len(ended):
+            self._on_store_failure(not_owner(self._log.execution_id))
+        kept = {row.seq for row in recorded}
+        self._on_recorded([(row, outcome) for row, outcome in ended if row.seq in kept])

@@ -24,7 +24,7 @@ from codemode_jupyter.runtime.decisions import divergence
 from codemode_jupyter.runtime.hooks import dispose, pass_ended
 from codemode_jupyter.runtime.lease import HEARTBEAT_SECONDS
 from codemode_jupyter.runtime.live_pass import LivePass
-from codemode_jupyter.runtime.log import ExecutionLog
+from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.outcome import logs_text
 from codemode_jupyter.runtime.records import ConsoleRecord, ErrorDetail, ExecutionStatus
 from codemode_jupyter.runtime.store import Store
@@ -41,6 +41,7 @@ NO_SANDBOX = ("no_sandbox", "no_page")
 """Codes by which an executor, or the place that should have one, says that there is none."""
 
 _STOP_SECONDS = 3.0
+_LOCKED_WAITS = (0.5, 1.0, 2.0)
 _log = logging.getLogger(__name__)
 
 
@@ -66,7 +67,7 @@ class ExecutionDriver:
     def __init__(self, surroundings: Surroundings, row: ExecutionRow) -> None:
         self._around = surroundings
         self._row = row
-        self._log = ExecutionLog(surroundings.store, row.id)
+        self._log = ExecutionLog(surroundings.store, row.id, surroundings.owner)
         self._tasks = CallTasks(self._log, surroundings.tool_timeout, self._recorded, self._store_failed)
         self._pass: LivePass | None = None
         self._store_failure: CodemodeError | None = None
@@ -214,10 +215,27 @@ class ExecutionDriver:
         await self._write("error", error=failures.to_json(detail))
 
     async def _write(self, status: ExecutionStatus, **changes: Any) -> None:
-        """Write the end of the last pass, unless somebody else ended the execution meanwhile."""
+        """Write the end of the last pass, unless the execution is not ours any more; a locked store is tried again."""
+        for wait in (*_LOCKED_WAITS, None):
+            try:
+                written = self._write_once(status, changes)
+                break
+            except CodemodeError as error:
+                if wait is None or error.code != "store_locked":
+                    raise
+                await asyncio.sleep(wait)
+        if written:
+            self._changed()
+            await pass_ended(self._around.capabilities, self._row.id, status)
+            if status != "paused":
+                await dispose(self._around.capabilities, self._row.id, status)
+
+    def _write_once(self, status: ExecutionStatus, changes: dict[str, Any]) -> bool:
         store, row = self._around.store, self._row
         with store.transaction() as connection:
-            written = store.executions.update(
+            if not store.executions.beat(connection, row.id, self._around.owner, time.time()):
+                return False
+            store.executions.update(
                 connection,
                 row.id,
                 ("running",),
@@ -230,14 +248,10 @@ class ExecutionDriver:
                 heartbeat=None,
                 **changes,
             )
-            if written and status != "paused":
+            if status != "paused":
                 store.calls.update_all(connection, row.id, ("pending", "approved"), state="cancelled")
                 self._close_steps(connection)
-        if written:
-            self._changed()
-            await pass_ended(self._around.capabilities, row.id, status)
-            if status != "paused":
-                await dispose(self._around.capabilities, row.id, status)
+        return True
 
     def _pause_again(self) -> None:
         """Undo an approval for which no pass could be started: the execution waits as before."""
@@ -276,7 +290,7 @@ class ExecutionDriver:
             except CodemodeError:
                 continue  # the next beat may succeed; other kernels look at the process as well
             if not ours and self._pass is not None:
-                self._pass.abort(CodemodeError("not_owner", "Another kernel took over or ended this execution."))
+                self._pass.abort(not_owner(self._row.id))
 
     def _progress(self) -> int:
         """Return a number that grows with every recorded call and outcome."""

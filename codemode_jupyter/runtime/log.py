@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class ExecutionLog:
     """The calls and events of one execution."""
 
-    def __init__(self, store: Store, execution_id: str) -> None:
+    def __init__(self, store: Store, execution_id: str, owner: str) -> None:
         self._store = store
+        self._owner = owner
         self.execution_id = execution_id
         self.calls = store.calls.of(execution_id)
         self.events = store.calls.events(execution_id)
@@ -50,7 +51,7 @@ class ExecutionLog:
         Raises
         ------
         CodemodeError
-            The store's; nothing of the batch is recorded then, and none of it may run.
+            ``not_owner``, or the store's; nothing of the batch is recorded then, and none of it may run.
         """
         now = time.time()
         for row in new:
@@ -58,6 +59,8 @@ class ExecutionLog:
             if row.state == "failed":
                 row.ended_at = now
         with self._store.transaction(durable=True) as connection:
+            if not self._store.executions.beat(connection, self.execution_id, self._owner, now):
+                raise not_owner(self.execution_id)
             self._append_events(connection, events)
             self._store.calls.insert(connection, self.execution_id, new)
             for row in started:
@@ -101,8 +104,13 @@ class ExecutionLog:
     def _start(self, connection: sqlite3.Connection, row: CallRow, now: float) -> None:
         changes = {"state": "executing", "started_at": now, "ended_at": None, "token": row.token}
         if not self._store.calls.update(connection, self.execution_id, row.seq, (row.state,), **changes):
-            raise CodemodeError(
-                "not_owner",
-                f"Call {row.seq} of execution {self.execution_id} was changed by another kernel.",
-                hint="Nothing was run; look at the execution again.",
-            )
+            raise not_owner(self.execution_id)
+
+
+def not_owner(execution_id: str) -> CodemodeError:
+    """Return the refusal to go on with an execution that was ended, deleted or taken over by somebody else."""
+    return CodemodeError(
+        "not_owner",
+        f"Execution {execution_id} was ended or taken over by somebody else.",
+        hint="Nothing more was run; look at the execution again.",
+    )

@@ -12,7 +12,14 @@ from typing import Any
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures, values
 from codemode_jupyter.runtime.capabilities import Capabilities
-from codemode_jupyter.runtime.records import CallRecord, ConsoleRecord, ErrorDetail, ExecutionRecord, PendingCall
+from codemode_jupyter.runtime.records import (
+    CallRecord,
+    ConsoleRecord,
+    ErrorDetail,
+    ExecutionRecord,
+    Outcome,
+    PendingCall,
+)
 from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
 
 MAX_LOG_BYTES = 1_000_000
@@ -40,6 +47,25 @@ def execution_record(
         logs=tuple(logs) if logs is not None else stored_logs(row),
         running_time=row.running_time,
     )
+
+
+def outcome_of(
+    row: ExecutionRow, calls: Sequence[CallRow], capabilities: Capabilities, result: str | None = None
+) -> Outcome:
+    """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
+    record = execution_record(row, calls)
+    logs = tuple(str(line) for line in record.logs)
+    if row.status == "completed":
+        value = readable_value(result or row.result)
+        return Outcome("completed", row.id, result=value, logs=logs, calls=record.calls)
+    if row.status == "paused":
+        waiting = [call for call in calls if call.state in ("pending", "in_doubt")]
+        pending = tuple(pending_call(row.id, call, capabilities) for call in waiting)
+        return Outcome("paused", row.id, pending=pending, logs=logs, calls=record.calls)
+    error = record.error or failures.detail_of(
+        CodemodeError(row.status, f"Execution {row.id} is {row.status.replace('_', ' ')}.")
+    )
+    return Outcome("error", row.id, error=error, logs=logs, calls=record.calls)
 
 
 def call_record(row: CallRow) -> CallRecord:

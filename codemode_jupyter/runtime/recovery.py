@@ -10,6 +10,7 @@ other call is in doubt, and the execution waits until a person has answered.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from typing import Any, Literal, TypeAlias
 
 from codemode_jupyter.errors import CodemodeError
@@ -26,10 +27,17 @@ Answer: TypeAlias = Literal["run_again", "happened", "give_up"]
 """What a person says about a call in doubt."""
 
 
-def stale(store: Store) -> list[ExecutionRow]:
-    """Return the executions that are recorded as running but whose owner is dead, newest first."""
+def stale(store: Store, owner: str, driven: Collection[str]) -> list[ExecutionRow]:
+    """Return the executions that are recorded as running but that nobody drives, newest first.
+
+    ``owner`` is who asks, ``driven`` what it drives: an own execution of which it could not write the end is stale too.
+    """
     now = time.time()
-    return [row for row in store.executions.with_status("running") if not is_alive(row.owner, row.heartbeat, now)]
+    return [
+        row
+        for row in store.executions.with_status("running")
+        if (row.id not in driven if row.owner == owner else not is_alive(row.owner, row.heartbeat, now))
+    ]
 
 
 def take_over(store: Store, capabilities: Capabilities, owner: str, row: ExecutionRow) -> ExecutionRow | None:

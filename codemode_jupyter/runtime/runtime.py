@@ -7,23 +7,21 @@ operation is a few lines over one module of this room.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
-import secrets
 import time
-import uuid
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import prepare_program
 from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
+from codemode_jupyter.runtime.beginning import new_execution
 from codemode_jupyter.runtime.blocking import run_blocking
 from codemode_jupyter.runtime.built_in import built_in_tools
 from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.driven import DrivenExecutions
 from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
 from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import dispose
@@ -34,16 +32,10 @@ from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import ExecutionRow
 from codemode_jupyter.runtime.tool import RuntimeTool, runtime_tool
+from codemode_jupyter.runtime.transforming import transformed
 from codemode_jupyter.runtime.watchers import Watchers
 from codemode_jupyter.sandbox.protocol import Executor
 
-MAX_CODE = 1_000_000
-"""Longest program, in characters."""
-
-LANGUAGES = ("javascript",)
-"""Languages a program may be written in."""
-
-_STOP_SECONDS = 8.0
 _OTHER_PROCESS_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
@@ -101,7 +93,7 @@ class Runtime:
         self._transform_result = transform_result
         self._owner = new_owner()
         self._opened: Store | None = None
-        self._driven: dict[str, tuple[ExecutionDriver, asyncio.Task[None]]] = {}
+        self._driven = DrivenExecutions()
         self._watchers = Watchers()
 
     def __repr__(self) -> str:
@@ -147,9 +139,15 @@ class Runtime:
             task that awaits this ends the run, recorded with the error code ``stopped``.
         """
         try:
-            row = self._begin(code, language, self.timeout if timeout is None else timeout)
+            seconds = self.timeout if timeout is None else timeout
+            row = new_execution(code, language, seconds, self._capabilities.names, self._owner)
+            store = self._store
+            with store.transaction() as connection:
+                store.executions.prune(connection, self.max_executions)
+                store.executions.insert(connection, row)
         except CodemodeError as refusal:
             return Outcome("error", "", error=failures.detail_of(refusal))
+        self._changed(row.id)
         if on_start is not None:
             on_start(row.id)
         if row.status == "error":
@@ -228,7 +226,8 @@ class Runtime:
         ``in_doubt`` until ``respond`` has answered.
         """
         await self._capabilities.load()
-        return list(await asyncio.gather(*(self._recover(row) for row in recovery.stale(self._store))))
+        stale = recovery.stale(self._store, self._owner, list(self._driven))
+        return list(await asyncio.gather(*(self._recover(row) for row in stale)))
 
     async def respond(self, execution_id: str, seq: int, answer: recovery.Answer, *, result: Any = None) -> Outcome:
         """Say what became of a call in doubt, and go on.
@@ -266,12 +265,7 @@ class Runtime:
 
     async def stop(self, execution_id: str) -> bool:
         """End an execution that is running in this process; tell whether it was."""
-        driven = self._driven.get(execution_id)
-        if driven is None:
-            return False
-        driven[1].cancel()
-        await asyncio.wait({driven[1]}, timeout=_STOP_SECONDS)
-        return True
+        return await self._driven.stop(execution_id)
 
     async def wait(self, execution_id: str) -> Outcome:
         """Wait until an execution is neither running nor paused, whoever drives it, and return its outcome.
@@ -314,8 +308,7 @@ class Runtime:
             ``unknown_execution``
         """
         row = self._row(execution_id)
-        driven = self._driven.get(execution_id)
-        logs = driven[0].console if driven is not None else None
+        logs = self._driven.console(execution_id)
         return outcome.execution_record(row, self._store.calls.of(execution_id), logs)
 
     async def executions(self, limit: int | None = None, *, with_calls: bool = False) -> list[ExecutionRecord]:
@@ -387,7 +380,7 @@ class Runtime:
 
     async def close(self) -> None:
         """Stop what is running here and close the file. A second call does nothing."""
-        for execution_id in list(self._driven):
+        for execution_id in self._driven:
             await self.stop(execution_id)
         if self._opened is not None:
             self._opened.close()
@@ -399,82 +392,24 @@ class Runtime:
             self._opened = Store(self.path, self.name)
         return self._opened
 
-    def _begin(self, code: str, language: str, timeout: float) -> ExecutionRow:
-        """Record a new execution, as running, or as failed when the program does not parse."""
-        row = self._new_row(code, language, timeout)
-        try:
-            program = prepare_program(code)
-        except CodemodeError as fault:
-            row.status, row.error = "error", failures.to_json(failures.detail_of(fault))
-        else:
-            row.source, row.line_offset = program.source, program.line_offset
-            row.owner, row.heartbeat = self._owner, row.created_at
-        store = self._store
-        with store.transaction() as connection:
-            store.executions.prune(connection, self.max_executions)
-            store.executions.insert(connection, row)
-        self._changed(row.id)
-        return row
-
-    def _new_row(self, code: str, language: str, timeout: float) -> ExecutionRow:
-        if not isinstance(code, str):
-            raise CodemodeError("invalid_code", f"A program is a text, not {type(code).__name__}.")
-        if len(code) > MAX_CODE:
-            raise CodemodeError(
-                "too_large",
-                f"The program is too large to record durably: {len(code):,} characters, the limit is {MAX_CODE:,}.",
-                hint="Pass data through a tool, not in the program's text.",
-            )
-        if language not in LANGUAGES:
-            raise CodemodeError(
-                "unknown_language",
-                f"Programs in {language!r} cannot be run.",
-                hint=f"Use one of: {', '.join(LANGUAGES)}.",
-            )
-        now = time.time()
-        return ExecutionRow(
-            id=f"exec_{int(now * 1000):015d}_{uuid.uuid4()}",
-            code=code,
-            source="",
-            line_offset=0,
-            language=language,
-            status="running",
-            connectors=self._capabilities.names,
-            clock=float(int(now * 1000)),
-            seed=secrets.token_hex(16),
-            timeout=timeout,
-            created_at=now,
-            updated_at=now,
-        )
-
     async def _drive(self, row: ExecutionRow) -> Outcome:
+        """Drive an execution that is ours until it is paused or over."""
         try:
             driver = ExecutionDriver(self._surroundings(), row)
         except CodemodeError as failure:
             return Outcome("error", row.id, error=failures.detail_of(failure))
-        task = asyncio.create_task(driver.drive(), name=f"execution {row.id}")
-        self._driven[row.id] = (driver, task)
         try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.wait({task}, timeout=_STOP_SECONDS)
-            raise
+            fault = await self._driven.drive(row.id, driver)
         finally:
-            if self._driven.get(row.id) == (driver, task):
-                del self._driven[row.id]
             self._changed(row.id)
-        fault = driver.never_started if task.cancelled() else task.exception() or driver.never_started
         if fault is not None:
             return Outcome("error", row.id, error=failures.detail_of(fault))
-        while self._row(row.id).status == "running":  # approved in the moment it paused: somebody else drives it on
-            await self._watchers.changed(row.id, timeout=_OTHER_PROCESS_SECONDS)
-        return await self._outcome(row.id, driver.result)
-
-    def _surroundings(self) -> Surroundings:
-        return Surroundings(
-            self._store, self._capabilities, self._current_executor, self._owner, self.tool_timeout, self._changed
-        )
+        try:
+            while self._row(row.id).status == "running":  # approved in the moment it paused: somebody drives it on
+                await self._watchers.changed(row.id, timeout=_OTHER_PROCESS_SECONDS)
+            return await self._outcome(row.id, driver.result)
+        except CodemodeError as failure:  # deleted meanwhile, or a store that fails
+            return Outcome("error", row.id, error=failures.detail_of(failure))
 
     async def _recover(self, row: ExecutionRow) -> Outcome:
         try:
@@ -486,6 +421,25 @@ class Runtime:
             return await self._drive(taken)
         return await self._outcome(row.id)
 
+    async def _outcome(self, execution_id: str, result: str | None = None) -> Outcome:
+        """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
+        row = self._row(execution_id)
+        told = outcome.outcome_of(row, self._store.calls.of(execution_id), self._capabilities, result)
+        if told.status != "completed" or self._transform_result is None:
+            return told
+        return replace(told, result=await transformed(self._transform_result, told.result))
+
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(
+            self._store, self._capabilities, self._current_executor, self._owner, self.tool_timeout, self._changed
+        )
+
+    def _row(self, execution_id: str) -> ExecutionRow:
+        row = self._store.executions.get(execution_id)
+        if row is None:
+            raise CodemodeError("unknown_execution", f'There is no execution "{execution_id}".')
+        return row
+
     async def _release(self) -> None:
         """Close the executor of a loop that ends; one that was passed in is its owner's to close."""
         if self._executor is None:
@@ -493,38 +447,6 @@ class Runtime:
 
     async def _current_executor(self) -> Executor:
         return self._executor if self._executor is not None else await current_environment().executor()
-
-    async def _outcome(self, execution_id: str, result: str | None = None) -> Outcome:
-        """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
-        row = self._row(execution_id)
-        record = outcome.execution_record(row, calls := self._store.calls.of(execution_id))
-        logs = tuple(str(line) for line in record.logs)
-        if row.status == "completed":
-            value = outcome.readable_value(result or row.result)
-            return Outcome(
-                "completed", execution_id, result=await self._transformed(value), logs=logs, calls=record.calls
-            )
-        if row.status == "paused":
-            waiting = tuple(
-                outcome.pending_call(execution_id, call, self._capabilities)
-                for call in calls
-                if call.state in ("pending", "in_doubt")
-            )
-            return Outcome("paused", execution_id, pending=waiting, logs=logs, calls=record.calls)
-        error = record.error or failures.detail_of(
-            CodemodeError(row.status, f"Execution {execution_id} is {row.status.replace('_', ' ')}.")
-        )
-        return Outcome("error", execution_id, error=error, logs=logs, calls=record.calls)
-
-    async def _transformed(self, value: Any) -> Any:
-        if self._transform_result is None:
-            return value
-        try:
-            changed = self._transform_result(value)
-            return await changed if inspect.isawaitable(changed) else changed
-        except Exception as error:  # noqa: BLE001  the user's own function
-            warnings.warn(f"transform_result failed ({error!r}); the raw result is returned.", stacklevel=2)
-            return value
 
     async def _snippet_source(self, name: str) -> dict[str, object]:
         return snippet_library.source_of(self._store, self._capabilities, name)
@@ -534,12 +456,6 @@ class Runtime:
             await self._capabilities.load()
         except CodemodeError:
             _log.exception("Descriptions of tools are missing.")
-
-    def _row(self, execution_id: str) -> ExecutionRow:
-        row = self._store.executions.get(execution_id)
-        if row is None:
-            raise CodemodeError("unknown_execution", f'There is no execution "{execution_id}".')
-        return row
 
     def _changed(self, execution_id: str) -> None:
         self._watchers.tell(execution_id)

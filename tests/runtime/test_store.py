@@ -11,17 +11,18 @@ import stat
 import subprocess
 import sys
 import textwrap
-import threading
 from pathlib import Path
 
 import pytest
 
+from codemode_jupyter.runtime import driver as driver_module
 from codemode_jupyter.runtime.runtime import Runtime
 from codemode_jupyter.runtime.store import database as database_module
 from codemode_jupyter.runtime.store.database import Database, on_network_file_system
 from codemode_jupyter.runtime.store.schema import SCHEMA_VERSION
 from tests.runtime.fake_sandbox import FakeExecutor, Program
 from tests.runtime.shelf import Shelf
+from tests.runtime.waiting import until
 
 SET_SYNCHRONOUS = Database._set_synchronous
 
@@ -109,25 +110,49 @@ async def test_a_folder_that_is_not_there_is_named(tmp_path):
     assert await refusal_of(tmp_path / "nowhere" / "store.sqlite3") == "store_unavailable"
 
 
-async def test_a_store_that_fails_in_the_middle_of_a_run_runs_no_tool(path, monkeypatch):
+async def test_a_store_that_fails_in_the_middle_of_a_run_runs_no_tool_and_the_run_can_be_recovered(path, monkeypatch):
     monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(driver_module, "_LOCKED_WAITS", (0.01,))
     sandbox, shelf = FakeExecutor(), Shelf()
     runtime = Runtime([shelf], executor=sandbox, path=path)
     await runtime.executions()
-    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder = sqlite3.connect(path, isolation_level=None)
+    passes = []
 
     async def program(p: Program):
-        holder.execute("BEGIN IMMEDIATE")
-        await p.call("shelf.note", {"n": 1})
+        passes.append(1)
+        if len(passes) == 1:
+            holder.execute("BEGIN IMMEDIATE")
+        return await p.call("shelf.note", {"n": 1})
 
-    threading.Timer(0.5, lambda: holder.execute("ROLLBACK")).start()
-    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
     outcome = await runtime.execute(sandbox.program(program))
     assert outcome.error.code == "store_locked"
     assert shelf.created == []
-    await asyncio.sleep(0.6)
+    holder.execute("ROLLBACK")
     holder.close()
+    [recovered] = await runtime.recover()
+    assert (recovered.status, recovered.result) == ("completed", 1)
+    assert await runtime.recover() == []
     await runtime.close()
+
+
+async def test_an_execution_that_was_deleted_while_it_ran_runs_nothing_more(path):
+    sandbox, shelf = FakeExecutor(), Shelf()
+    runtime, other = (Runtime([shelf], executor=sandbox, path=path) for _ in range(2))
+
+    async def program(p: Program):
+        await p.call("shelf.slow", {})
+        await p.call("shelf.note", {"n": 1})
+
+    ids = []
+    task = asyncio.create_task(runtime.execute(sandbox.program(program), on_start=ids.append))
+    await until(lambda: shelf.counts["slow"])
+    assert await other.delete_execution(ids[0]) is True
+    shelf.gate("slow").set()
+    assert (await task).error.code == "unknown_execution"
+    assert shelf.created == []
+    await runtime.close()
+    await other.close()
 
 
 async def test_two_runtimes_on_one_file_lose_nothing(path):
