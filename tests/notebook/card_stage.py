@@ -17,7 +17,7 @@ SOURCES = Path(codemode_jupyter.notebook.__file__).parent / "js"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 WIDTH = 820
 THEMES = {
-    "light": "--jp-layout-color1:#fff;--jp-content-font-color1:rgb(0 0 0/.87);--jp-ui-font-family:system-ui,sans-serif;",
+    "light": "--jp-layout-color1:#fff;--jp-content-font-color1:#212121;--jp-ui-font-family:system-ui,sans-serif;",
     "dark": "--jp-layout-color1:#111;--jp-content-font-color1:#fff;--jp-ui-font-family:system-ui,sans-serif;",
 }
 

@@ -114,7 +114,7 @@ def test_fifty_calls_are_not_folded():
     ("name", "words"),
     [
         ("completed-undefined", "It returned nothing (undefined)."),
-        ("completed-null", "null"),
+        ("completed-null", "It returned nothing (null or undefined)."),
         ("completed-number", "144"),
         ("completed-text", "December was the wettest month."),
         ("completed-table", "December  284.5  26"),

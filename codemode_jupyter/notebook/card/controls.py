@@ -47,7 +47,6 @@ def controls_layout(
             "div",
             _save(record, replacing) if saveable else None,
             _roll_back(record, undoable) if undoable else None,
-            element("span", f"exec {short_id(record.id)}", class_="cm-meta", title=record.id),
             class_="cm-controls",
             data_key="controls",
         ),

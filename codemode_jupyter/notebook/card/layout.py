@@ -256,6 +256,8 @@ def _result(record: ExecutionRecord) -> Element | None:
         if record.status != "completed":
             return None
         shown = element("div", element("span", "It returned nothing (undefined).", class_="cm-soft"))
+    elif record.result is None:
+        shown = element("div", element("span", "It returned nothing (null or undefined).", class_="cm-soft"))
     else:
         shown = value_layout(record.result)
     return element("div", shown, class_="cm-part cm-result", role="group", aria_label="Result", data_key="result")
