@@ -29,7 +29,7 @@ TRIVIA = re.compile(rb"(?:\s|\xc2\xa0|\xef\xbb\xbf|\xe2\x80[\xa8\xa9]|//[^\n\r]*
 PARSE_SECONDS = 10.0
 """Time limit of one parse; an ordinary text of 1 MB takes about half a second."""
 
-_SLICE = 64 * 1024
+_SLICE = 1024
 _FEW_BRACKETS = 2_000
 _STACK_PER_BRACKET = 1024
 _STACK_AT_LEAST = 4 * 1024 * 1024

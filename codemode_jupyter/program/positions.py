@@ -26,7 +26,7 @@ class Position(NamedTuple):
 
 def utf16_length(text: str) -> int:
     """Count the UTF-16 code units of a text."""
-    return len(text) + sum(character > "\uffff" for character in text)
+    return len(text) if text.isascii() else len(text) + sum(character > "\uffff" for character in text)
 
 
 def position_at(text: str, index: int) -> Position:

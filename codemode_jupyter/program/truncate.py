@@ -19,6 +19,7 @@ DEFAULT_MAX_TOKENS = 6_000
 CHARACTERS_PER_TOKEN = 4
 
 _SMALLEST_PART = 64
+_ROOM_FOR_NAMES = 60
 _GONE = object()
 
 
@@ -167,7 +168,7 @@ def _cut_object(part: _Part, budget: int) -> Any:
     mark = MARKER
     while mark in part.keys:
         mark += "-"
-    reserved = len(_json({mark: _keys_mark(part.keys, 0)})) - 1
+    reserved = len(_json({mark: _keys_mark(part.keys, 0)})) - 1 + min(_ROOM_FOR_NAMES, budget // 8)
     kept, count = _first_parts(part, budget - reserved)
     cut = dict(zip(part.keys, kept, strict=False))
     omitted = part.keys[count:]

@@ -16,12 +16,12 @@ _SCRIPT = Path(__file__).with_name("evaluate.mjs")
 
 
 def run_sources(
-    sources: Sequence[str], inputs: Sequence[Any] = (), *, compile_only: bool = False
+    sources: Sequence[str], inputs: Sequence[Any] = (), *, evaluate_only: bool = False
 ) -> list[dict[str, Any]]:
     node = shutil.which("node")
     assert node is not None, "node is needed to run programs; `make test` installs it"
     job = json.dumps({"sources": list(sources), "inputs": list(inputs)})
-    arguments = [node, str(_SCRIPT), *(["compile"] if compile_only else [])]
+    arguments = [node, str(_SCRIPT), *(["evaluate"] if evaluate_only else [])]
     done = subprocess.run(arguments, input=job, capture_output=True, text=True, check=True, timeout=120)
     results: list[dict[str, Any]] = json.loads(done.stdout)
     return results

@@ -1,10 +1,9 @@
 // Runs prepared programs in this engine, one after the other, and prints what became of each as JSON.
-// In: {"sources": [text, ...], "inputs": [value, ...]} on standard input. With "compile" as argument it only parses.
+// In: {"sources": [text, ...], "inputs": [value, ...]} on standard input. With "evaluate" as argument no program is called.
 import { readFileSync } from "node:fs";
-import { Script } from "node:vm";
 
 const job = JSON.parse(readFileSync(0, "utf8"));
-const compileOnly = process.argv[2] === "compile";
+const evaluateOnly = process.argv[2] === "evaluate";
 const write = process.stdout.write.bind(process.stdout);
 const indirectEval = eval;
 
@@ -66,18 +65,22 @@ async function run(source, input) {
   }
 }
 
-function compile(source) {
+/** Evaluates the expression without calling what it gives; `evil` must not have run. */
+function evaluate(source) {
+  let ran = false;
+  globalThis.evil = () => { ran = true; };
   try {
-    new Script(`"use strict"; (\n${source}\n)`);
-    return { outcome: "compiles" };
+    const program = indirectEval(`"use strict"; (\n${source}\n)`);
+    const isWrapper = Object.prototype.toString.call(program) === "[object AsyncFunction]";
+    const whole = isWrapper && Function.prototype.toString.call(program) === source;
+    return { outcome: ran ? "ran" : whole ? "function" : "other", source };
   } catch (error) {
-    return { outcome: "engine_refuses", message: String(error) };
+    return { outcome: !ran && error instanceof SyntaxError ? "engine_refuses" : "ran", message: String(error), source };
   }
 }
 
 const results = [];
 for (const [index, source] of job.sources.entries()) {
-  results.push(compileOnly ? compile(source) : await run(source, job.inputs?.[index] ?? undefined));
+  results.push(evaluateOnly ? evaluate(source) : await run(source, job.inputs?.[index] ?? undefined));
 }
-write(JSON.stringify(results));
-process.exit(0);
+write(JSON.stringify(results), () => process.exit(0));
