@@ -1,4 +1,4 @@
-"""Stop (an interrupt) ends a run within a second, with one line, and leaves nothing running."""
+"""Cells in real kernels: Stop ends a run within a second with one line, Run All, and commands."""
 
 import os
 import signal
@@ -118,6 +118,16 @@ def test_run_all_stops_at_a_stopped_cell_and_at_a_failed_one(setup):
     setup.interrupt()
     assert setup.reply(cells[0])["content"]["status"] == "error"
     assert setup.reply(cells[1])["content"]["status"] in {"aborted", "error"}
+
+
+def test_commands_decide_while_the_loop_runs(setup):
+    assert setup.run("%%codemode -o found\nasync () => 'program 1'\n").status == "ok"
+    listing = setup.run("%codemode pending").printed
+    assert "shelf.stow" in listing
+    short = listing.splitlines()[1].split()[0]
+    assert setup.run(f"outcome = %codemode approve {short}").status == "ok"
+    assert setup.run("outcome.status, found").result == "('completed', {'id': 1})"
+    assert "completed" in setup.run("%codemode history").printed
 
 
 def test_run_all_goes_on_at_a_pause(setup):
