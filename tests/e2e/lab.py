@@ -173,13 +173,13 @@ class Cell:
     def shows(self, *texts, timeout=15.0):
         """Wait until every text stands in the cell's output."""
         for text in texts:
-            expect(self.output).to_contain_text(text, timeout=timeout * 1000)
+            expect(self.output).to_contain_text(text, use_inner_text=True, timeout=timeout * 1000)
         return self
 
     def lacks(self, *texts, timeout=15.0):
         """Wait until none of the texts stands in the cell's output."""
         for text in texts:
-            expect(self.output).not_to_contain_text(text, timeout=timeout * 1000)
+            expect(self.output).not_to_contain_text(text, use_inner_text=True, timeout=timeout * 1000)
         return self
 
     def button(self, label):

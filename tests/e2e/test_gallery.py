@@ -1,6 +1,6 @@
 """Pictures of the card in every state, light and dark, for people to look at (``tests/screenshots``).
 
-``docs/card.png`` is ``quickstart-waiting-light.png``, copied when the card changed.
+``docs/card.png`` is ``quickstart-cell-light.png``, copied when the card changed.
 """
 
 import shutil
@@ -93,6 +93,7 @@ def test_pictures_of_the_quickstart(desk, screenshots, theme, word):
         tab.run(at[name])
     report = tab.run(at["report"]).shows("Waiting for you")
     report.picture(screenshots / f"quickstart-waiting-{word}.png")
+    report.element.screenshot(path=screenshots / f"quickstart-cell-{word}.png", animations="disabled")
     tab.page.screenshot(path=screenshots / f"quickstart-page-{word}.png")
     report.press("Approve").shows("Completed")
     report.picture(screenshots / f"quickstart-completed-{word}.png")
