@@ -1,5 +1,6 @@
 """What is installed from a checkout: all that the notebook needs, and nothing that has to be built first."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -54,3 +55,8 @@ def test_nothing_needs_a_build_step_or_a_content_delivery_network():
     sources = [path for path in (ROOT / "codemode_jupyter").rglob("*") if path.suffix in {".js", ".css", ".html"}]
     loaded_from_outside = [path for path in sources if "https://" in path.read_text() and "cdn" in path.read_text()]
     assert not loaded_from_outside
+
+
+def test_the_picture_of_the_readme_is_there_and_small():
+    (path,) = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", (ROOT / "README.md").read_text())
+    assert 0 < (ROOT / path).stat().st_size < 200_000
