@@ -34,6 +34,7 @@ _FEW_BRACKETS = 2_000
 _STACK_PER_BRACKET = 1024
 _STACK_AT_LEAST = 4 * 1024 * 1024
 _STACK_AT_MOST = 512 * 1024 * 1024
+_PAGES = 64 * 1024
 
 Log = Callable[[LogType, str], None]
 Read = Callable[[int, object], bytes]
@@ -62,7 +63,7 @@ def parse(language: Language, data: bytes, *, read: Read | None = None, log: Log
     brackets = sum(data.count(bracket) for bracket in (b"(", b"[", b"{", b"<"))
     if brackets <= _FEW_BRACKETS:
         return _parse(language, data, read, log)
-    stack = min(max(brackets * _STACK_PER_BRACKET, _STACK_AT_LEAST), _STACK_AT_MOST)
+    stack = min(_STACK_AT_LEAST + brackets * _STACK_PER_BRACKET, _STACK_AT_MOST) // _PAGES * _PAGES
     results: list[Tree | CodemodeError] = []
 
     def work() -> None:
@@ -99,6 +100,7 @@ def _parse(language: Language, data: bytes, read: Read | None, log: Log | None) 
 
 
 def _run_with_stack(work: Callable[[], None], size: int) -> None:
+    """Run in a thread with a stack of ``size`` bytes; the size is the process's for as long as the thread starts."""
     with _stack_size_lock:
         before = threading.stack_size(size)
         try:
