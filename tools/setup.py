@@ -22,7 +22,9 @@ def demo(arguments: list[str]) -> int:
     virtual_environment.ensure("demo,headless")
     say(f"starting JupyterLab on notebooks/{NOTEBOOK} (Ctrl+C twice ends it)")
     as_root = ["--allow-root"] if os.geteuid() == 0 else []
-    return _run([virtual_environment.PYTHON, "-m", "jupyterlab", NOTEBOOK, *as_root, *arguments], folder="notebooks")
+    # The address that a server without a browser prints leads to the notebook too.
+    options = [f"--LabApp.default_url=/lab/tree/{NOTEBOOK}", *as_root]
+    return _run([virtual_environment.PYTHON, "-m", "jupyterlab", *options, *arguments], folder="notebooks")
 
 
 def test(arguments: list[str]) -> int:
