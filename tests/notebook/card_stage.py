@@ -26,13 +26,15 @@ _PAGE = """<!doctype html><meta charset="utf-8"><title>cards</title><link rel="s
 body{{margin:0;padding:16px}}
 body{{background:var(--jp-layout-color1);color:var(--jp-content-font-color1)}}</style>
 <body data-jp-theme-light="{light}"><div id="stage"></div><script type="module">
-import {{ render }} from "./card.js";
+import card from "./card.js";
+const {{ initialize, render }} = card;
 const models = [];
 window.sent = [];
-window.mount = (tree) => {{
+window.mount = (tree, place) => {{
   const listeners = new Set();
   const model = {{
     tree,
+    place,
     get: (name) => model[name],
     on: (name, callback) => listeners.add(callback),
     off: (name, callback) => listeners.delete(callback),
@@ -40,6 +42,10 @@ window.mount = (tree) => {{
     set: (next) => {{ model.tree = next; for (const callback of [...listeners]) callback(); }},
     listeners,
   }};
+  if (place) {{
+    models.push({{ model, cleanup: initialize({{ model }}) }});
+    return models.length - 1;
+  }}
   const el = document.createElement("div");
   document.getElementById("stage").append(el);
   models.push({{ model, el, cleanup: render({{ model, el }}) }});
@@ -75,8 +81,8 @@ class Stage:
             self.faults.append(f"asked for {route.request.url}")
             route.abort()
 
-    def mount(self, tree):
-        return self.page.evaluate("tree => window.mount(tree)", to_wire(tree))
+    def mount(self, tree, place=""):
+        return self.page.evaluate("([tree, place]) => window.mount(tree, place)", [to_wire(tree), place])
 
     def update(self, index, tree):
         self.page.evaluate("([index, tree]) => window.update(index, tree)", [index, to_wire(tree)])

@@ -270,6 +270,22 @@ def test_a_removed_view_leaves_no_listener(cards):
     assert cards.page.evaluate("window.sent.map((message) => message.action)") == ["shown", "hidden"]
 
 
+def test_controls_show_in_their_place_whenever_it_comes_and_leave_with_it(cards):
+    index = cards.mount(TREES["controls"], "codemode-place-1")
+    assert cards.page.get_by_role("button").count() == 0
+    places = "<div class=codemode-place-1></div><div class=codemode-place-2></div>"
+    put = f"document.getElementById('stage').innerHTML = '{places}'"
+    for _ in range(2):
+        cards.page.evaluate(put)
+        cards.page.get_by_role("button", name="Save as snippet…").wait_for()
+        assert cards.page.locator(".codemode-card").count() == 1
+    cards.page.wait_for_function("window.sent.map((message) => message.action).join() === 'shown,hidden,shown'")
+    cards.update(index, TREES["controls-existing-name"])
+    cards.page.get_by_text("Replace it, or choose another name.").wait_for()
+    assert cards.unmount(index) == 0
+    assert cards.page.locator(".codemode-card").count() == 0
+
+
 def test_the_status_is_announced_and_every_control_has_a_name(cards):
     cards.mount(TREES["waiting-several"])
     assert cards.page.get_by_role("status").first.inner_text() == "Waiting for you"

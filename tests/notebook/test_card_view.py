@@ -47,7 +47,7 @@ class RecordedOutput:
 
     @property
     def is_live(self):
-        return WIDGET in self.history[-1]
+        return WIDGET in self.history[-1] or "codemode-place-" in self.history[-1].get("text/html", "")
 
 
 class Widgets:
@@ -56,16 +56,16 @@ class Widgets:
     def __init__(self):
         self.made = []
 
-    def make(self, tree, on_action, loop):
-        widget = PagedWidget(tree, on_action, loop)
+    def make(self, tree, on_action, loop, place=""):
+        widget = PagedWidget(tree, on_action, loop, place)
         self.made.append(widget)
         return widget
 
 
 class PagedWidget(CardWidget):
-    def __init__(self, tree, on_action, loop):
+    def __init__(self, tree, on_action, loop, place):
         self.trees = [tree]
-        super().__init__(tree, on_action, loop)
+        super().__init__(tree, on_action, loop, place)
 
     def show(self, tree):
         self.trees.append(tree)
@@ -279,6 +279,8 @@ async def test_a_running_run_is_stopped_by_its_button(runtime, outputs, widgets)
 async def test_controls_stand_below_the_newest_finished_run_only(runtime, outputs, widgets):
     await begin(runtime, answer)
     assert outputs.made[1].is_live
+    assert WIDGET not in outputs.made[1].history[-1], "a saved notebook would show it as an error"
+    assert widgets.made[0].place in outputs.made[1].history[-1]["text/html"]
     await begin(runtime, answer)
     assert not outputs.made[1].is_live
     assert outputs.made[1].text == ""

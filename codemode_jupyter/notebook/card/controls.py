@@ -7,12 +7,14 @@ run. Used once, they give way to one line of text that says what was done.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Sequence
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card.calls import call_name
 from codemode_jupyter.notebook.card.drawer import drawer, field
 from codemode_jupyter.notebook.card.element import Element, element
+from codemode_jupyter.notebook.card.html import markup
 from codemode_jupyter.notebook.card.layout import ROOT_CLASSES, notices_layout
 from codemode_jupyter.notebook.card.outputs import Output, static_bundle
 from codemode_jupyter.notebook.card.value_text import count
@@ -141,9 +143,9 @@ class Controls:
         self._replacing: str | None = None
         tree = controls_layout(record)
         if tree is not None:
-            self._widget = CardWidget(tree, self._on_action, asyncio.get_running_loop())
-            nothing = element("div", class_=ROOT_CLASSES)
-            output.replace(*self._widget.bundle(nothing))
+            place = f"codemode-place-{secrets.token_hex(8)}"
+            self._widget = CardWidget(tree, self._on_action, asyncio.get_running_loop(), place)
+            output.replace({"text/html": markup(element("div", class_=place)), "text/plain": ""})
 
     def withdraw(self) -> None:
         """Take the controls away; what is under way goes on and says what it came to."""

@@ -46,19 +46,29 @@ class CardWidget(anywidget.AnyWidget):
         Called on ``loop`` with each ``Action``.
     loop : asyncio.AbstractEventLoop
         Where ``on_action`` runs; a front end's messages may be handled on another thread.
+    place : str, default ""
+        A class name: the widget shows in the page's elements of that class and is not displayed itself. A saved
+        notebook then holds no view of a widget, which without its kernel would show as an error.
     """
 
     _esm = Path(STYLE_FILE).with_name("card.js")
     _css = STYLE_FILE
     tree = traitlets.Any(default_value=[]).tag(sync=True)
+    place = traitlets.Unicode().tag(sync=True)
 
-    def __init__(self, tree: Element, on_action: Callable[[Action], None], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        tree: Element,
+        on_action: Callable[[Action], None],
+        loop: asyncio.AbstractEventLoop,
+        place: str = "",
+    ) -> None:
         self._loop = loop
         self._on_action = on_action
         self._views = 0
         self._was_shown = False
         self._done = False
-        super().__init__(tree=to_wire(tree))
+        super().__init__(tree=to_wire(tree), place=place)
         self.on_msg(self._hand_over)
 
     def show(self, tree: Element) -> None:

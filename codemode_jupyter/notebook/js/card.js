@@ -38,7 +38,7 @@ const NO_ANSWER_AFTER = 8000;
  * @param {{ model: Model, el: HTMLElement }} view
  * @returns {() => void}
  */
-export function render({ model, el }) {
+function render({ model, el }) {
   const controller = new AbortController();
   const { signal } = controller;
   /** @type {Tree | null} */
@@ -108,7 +108,41 @@ export function render({ model, el }) {
   return () => controller.abort();
 }
 
-export default { render };
+/**
+ * A model that has a place is not displayed by itself: it shows in every element of the page with that class, whenever one
+ * comes. A saved notebook then holds an empty element, not a view of a widget that is gone.
+ * @param {{ model: Model }} host
+ * @returns {(() => void) | undefined}
+ */
+function initialize({ model }) {
+  const place = model.get("place");
+  if (typeof place !== "string" || !place) return undefined;
+  /** @type {Map<HTMLElement, () => void>} */
+  const views = new Map();
+  const look = () => {
+    for (const [el, close] of views) {
+      if (el.isConnected) continue;
+      views.delete(el);
+      close();
+    }
+    for (const el of document.getElementsByClassName(place)) {
+      if (el instanceof HTMLElement && !views.has(el)) views.set(el, render({ model, el }));
+    }
+  };
+  const observer = new MutationObserver(look);
+  observer.observe(document.body, { childList: true, subtree: true });
+  look();
+  return () => {
+    observer.disconnect();
+    for (const [el, close] of views) {
+      close();
+      el.replaceChildren();
+    }
+    views.clear();
+  };
+}
+
+export default { initialize, render };
 
 // ---- keys
 
