@@ -31,7 +31,6 @@ from codemode_jupyter.program.script import Script, read_script
 _FUNCTION_VALUES = frozenset(("arrow_function", "function_expression", "generator_function"))
 _FUNCTION_DECLARATIONS = frozenset(("function_declaration", "generator_function_declaration"))
 _DECLARATIONS = _FUNCTION_DECLARATIONS | {"class_declaration", "lexical_declaration", "variable_declaration"}
-_LINE_BREAKS = ("\n", "\r", "\u2028", "\u2029")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ class Program:
     def written_column(self, line: int, column: int) -> int:
         """Return the column as it was written, for a place that an engine reported.
 
-        Columns are those of the source except on a line that got a ``return`` before an expression that does
-        not begin its line, an enum or a parameter property. ``line`` is the line as written, both count from 1.
+        Columns are those of the source except on a line that got a ``return`` before its expression, an enum or a
+        parameter property. ``line`` is the line as written, both count from 1.
         """
         for shifts in self.shifts:
             column = column_before(shifts, line, column)
@@ -98,12 +97,12 @@ def prepare_program(code: str) -> Program:
     body = _Body(script)
     body.read()
     text, shifts = apply_edits(script.text, body.edits)
-    return Program(_wrapped(text, body.opening, body.closing), 1, (shifts, script.shifts))
+    return Program(_wrapped(text, body.closing), 1, (shifts, script.shifts))
 
 
-def _wrapped(text: str, opening: str, closing: str) -> str:
+def _wrapped(text: str, closing: str) -> str:
     label = "program_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"async (input) => {{ {label}: {{{opening}\n{text}\n{closing}break {label}; }} }}"
+    return f"async (input) => {{ {label}: {{\n{text}\n{closing}break {label}; }} }}"
 
 
 class _Body:
@@ -113,7 +112,6 @@ class _Body:
         self.script = script
         self.data = script.text.encode()
         self.edits: list[Edit] = []
-        self.opening = ""
         self.closing = ""
         self.statements: list[Node] = []
         self.default_name: str | None = None
@@ -187,33 +185,31 @@ class _Body:
 
     def return_last_expression(self) -> bool:
         """Return the last statement's value, if it is an expression; functions after it do nothing when reached."""
-        block, statements, at_top = self.script.root, self.statements, True
+        statements = self.statements
         while running := [node for node in statements if node.type not in _FUNCTION_DECLARATIONS]:
             last = running[-1]
-            before = _end_of_statement_before(block, last)
             while last.type == "labeled_statement" and (body := last.child_by_field_name("body")) is not None:
-                last, before, at_top = body, None, False
+                last = body
             if last.type == "expression_statement":
-                self.return_expression(named_children(last)[0], last.start_byte, before, at_top=at_top)
+                self.return_expression(named_children(last)[0], last.start_byte)
                 return True
             if last.type != "statement_block":
                 return False
             if _is_object(last):
-                self.return_expression(last, last.start_byte, before, at_top=at_top)
+                self.return_expression(last, last.start_byte)
                 return True
-            block, statements, at_top = last, _statements(last), False
+            statements = _statements(last)
         return False
 
-    def return_expression(self, value: Node, start: int, before: int | None, *, at_top: bool) -> None:
-        """Put ``return (`` at the end of the statement before if that is on another line: columns stay."""
+    def return_expression(self, value: Node, start: int) -> None:
+        """Put ``return (`` right before the value.
+
+        On a line of its own it would leave the columns alone, but V8 gives the place of a missing name in a returned
+        expression as that of the ``return``.
+        """
         end = ")(input);" if self.is_function(value) else ");"
+        self.edits.append(Edit(start, start, "return ("))
         self.edits.append(Edit(value.end_byte, value.end_byte, end))
-        if before is not None and self.has_line_break(before, start):
-            self.edits.append(Edit(before, before, ";return ("))
-        elif before is None and at_top:
-            self.opening = " return ("
-        else:
-            self.edits.append(Edit(start, start, "return ("))
 
     def call_main_function(self) -> None:
         """Of declarations alone, call the last function that nothing else refers to."""
@@ -250,23 +246,9 @@ class _Body:
         value = _without_parentheses(value)
         return _is_function(value) or (value.type == "identifier" and text_of(value) in self.functions())
 
-    def has_line_break(self, start: int, end: int) -> bool:
-        between = self.data[start:end].decode()
-        return any(line_break in between for line_break in _LINE_BREAKS)
-
 
 def _statements(node: Node) -> list[Node]:
     return [child for child in named_children(node) if child.type not in ("empty_statement", "hash_bang_line")]
-
-
-def _end_of_statement_before(block: Node, statement: Node) -> int | None:
-    """Where the statement before ends, an empty one too; None at the beginning of the block."""
-    ends = [
-        child.end_byte
-        for child in block.children
-        if child.end_byte <= statement.start_byte and child.type not in ("comment", "{")
-    ]
-    return ends[-1] if ends else None
 
 
 def _name_exported_as_default(statement: Node) -> str | None:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import line_excerpt
+from codemode_jupyter.program import line_excerpt, prepare_program
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
@@ -21,6 +21,12 @@ MAX_TEXT = 100_000
 """Longest error message kept, in characters."""
 
 _DIVERGENCE = "Codemode replay divergence"
+
+SANDBOX_CODES = frozenset(
+    {"unsettled", "not_storable", "too_large", "call_in_step", "too_many_calls", "not_a_function", "invalid_arguments"}
+)
+"""Codes that the sandbox itself gives to failures. A program can claim them too, which tells a reader no more than its
+own message would; codes with a meaning for the runtime are not among them."""
 
 _ENDS: dict[str, tuple[str, str, str | None]] = {
     "timeout": (
@@ -84,7 +90,7 @@ def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: 
     An error of a refused or failed call that the program let through keeps the code of that call.
     """
     name, message, hint = _thrown(end.error)
-    cause = _code_of_failed_call(name, message, calls)
+    cause = _code_of_failed_call(name, message, calls) or _sandbox_code(end.error)
     if (
         cause is None
         and name in ("ReferenceError", "NameError")
@@ -92,9 +98,10 @@ def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: 
         and "globals" not in message
     ):
         hint = f"The only globals available in the sandbox are: {', '.join(globals_)}."
-    excerpt = line_excerpt(code, end.line, end.column or 1) if end.line is not None else None
+    column = _written_column(code, end)
+    excerpt = line_excerpt(code, end.line, column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"
-    return ErrorDetail(cause or "program_error", shown[:MAX_TEXT], name, end.line, end.column, excerpt, hint)
+    return ErrorDetail(cause or "program_error", shown[:MAX_TEXT], name, end.line, column, excerpt, hint)
 
 
 def to_json(detail: ErrorDetail) -> str:
@@ -115,6 +122,23 @@ def call_detail(row: CallRow) -> ErrorDetail | None:
     return ErrorDetail(row.code or "tool_error", message, name)
 
 
+def _written_column(code: str, end: PassEnd) -> int | None:
+    """Return the column as the author wrote it; preparing a program may have put text before it."""
+    if end.line is None or end.column is None:
+        return end.column
+    return prepare_program(code).written_column(end.line, end.column)
+
+
+def _sandbox_code(text: str | None) -> str | None:
+    """Return the code that the sandbox gave to a failure, if it is one it may give."""
+    if text is None or not _is_error(text):
+        return None
+    value = values.decode(text)
+    data = value.get("data") if isinstance(value, dict) else None
+    code = data.get("code") if isinstance(data, dict) else None
+    return code if isinstance(code, str) and code in SANDBOX_CODES else None
+
+
 def _thrown(text: str | None) -> tuple[str, str, str | None]:
     """Return name, message and hint of a thrown value, whatever it was."""
     if text is None:
@@ -133,7 +157,10 @@ def _thrown(text: str | None) -> tuple[str, str, str | None]:
 
 
 def _is_error(text: str) -> bool:
-    tree = json.loads(text)
+    try:
+        tree = json.loads(text)
+    except ValueError:
+        return False
     return isinstance(tree, dict) and tree.get("$type") == "error"
 
 

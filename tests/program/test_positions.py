@@ -72,10 +72,11 @@ def test_an_error_of_the_engine_leads_back_to_what_was_written(code: str):
     assert program.written_column(line, column) == dot
 
 
-def test_columns_of_a_return_before_another_line_stay():
+def test_a_return_stands_on_the_line_of_its_expression():
     program = prepare_program("const a = 1\na.b.c")
-    assert program.written_column(2, 3) == 3
-    assert program.source.split("\n")[2].startswith("a.b.c")
+    line = program.source.split("\n")[2]
+    assert line == "return (a.b.c);"
+    assert program.written_column(2, 1 + line.index("b")) == 3
 
 
 def test_the_normalised_code_is_the_source():
