@@ -1,0 +1,53 @@
+"""``make demo`` and ``make test`` when something they need is missing: one clear sentence each."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of what the set-up reads."""
+    for name in ("Makefile", "pyproject.toml", "README.md", "LICENSE", "package.json", "package-lock.json"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "tools", tmp_path / "tools")
+    return tmp_path
+
+
+def make(folder, *arguments, **variables):
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "VIRTUAL_ENV"))}
+    command = ["make", *arguments]
+    return subprocess.run(command, cwd=folder, env=env | variables, capture_output=True, text=True, check=False)
+
+
+def test_without_a_python_it_says_what_to_install(checkout):
+    done = make(checkout, "demo", "PYTHON=no-such-python")
+    assert done.returncode != 0
+    assert "no Python 3.11 or newer" in done.stderr
+    assert "make demo PYTHON=" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_the_package_index_it_says_so_and_can_be_tried_again(checkout):
+    unreachable = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
+    for _ in range(2):
+        done = make(checkout, "demo", f"PYTHON={sys.executable}", **unreachable)
+        assert done.returncode != 0
+        assert "pip could not install what is needed" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_chromium_that_does_not_start_is_named(checkout):
+    script = "import browser; browser.ensure()"
+    env = os.environ | {"CODEMODE_CHROMIUM": "/no/such/chromium"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=checkout / "tools", env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "CODEMODE_CHROMIUM is set to /no/such/chromium, which does not start." in done.stderr
