@@ -101,3 +101,15 @@ def test_the_quickstart_is_committed_without_outputs():
     for cell in nbformat.read(QUICKSTART, as_version=4).cells:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
+
+
+def test_the_tour_of_the_readme_works_as_printed(tmp_path):
+    readme = (QUICKSTART.parents[1] / "README.md").read_text()
+    tour = readme.partition("## Five minutes")[2].partition("\n## ")[0]
+    cells = re.findall(r"^```(?:python)?\n(.*?)^```", tour, re.DOTALL | re.MULTILINE)
+    assert len(cells) == 2
+    approve = "await runtime.approve((await runtime.pending())[0].execution_id)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in [*cells, approve]])
+    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert "Waiting for you" in outputs(notebook.cells[1])
+    assert "There were 0 notes." in outputs(notebook.cells[2])
