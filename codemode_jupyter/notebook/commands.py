@@ -7,7 +7,7 @@ itself; every one is a method of the runtime.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -22,7 +22,7 @@ from codemode_jupyter.notebook.options import OptionParser
 from codemode_jupyter.notebook.runtimes import find_runtime
 from codemode_jupyter.notebook.stop import until_done
 from codemode_jupyter.notebook.tables import as_json, local_time, one_line, table
-from codemode_jupyter.runtime.records import Outcome
+from codemode_jupyter.runtime.records import Outcome, PendingCall
 from codemode_jupyter.runtime.runtime import Runtime
 
 HISTORY_LENGTH = 20
@@ -106,30 +106,42 @@ def _seq(given: Namespace) -> int | None:
 
 async def _pending(runtime: Runtime, _given: Namespace) -> str:
     calls = await runtime.pending()
-    if not calls:
-        return "Nothing is waiting for approval."
+    parts = [_waiting(calls)] if calls else []
+    if stale := await runtime.stale():
+        parts.append(f"{_runs(stale)} cut off when the kernel ended: %codemode recover takes up again what can go on.")
+    return "\n\n".join(parts) or "Nothing is waiting for approval."
+
+
+def _waiting(calls: Sequence[PendingCall]) -> str:
     rows = [
         (
             short_id(call.execution_id),
             str(call.seq),
             one_line(f"{call.connector}.{call.method}", 40),
+            "did it happen?" if call.kind == "in_doubt" else "may it run?",
             as_json(call.args, 80),
         )
         for call in calls
     ]
-    listing = table(("ID", "SEQ", "CALL", "ARGUMENTS"), rows)
-    return f"{listing}\n\nDecide with %codemode approve ID [SEQ] or %codemode reject ID [SEQ]."
+    kinds = {call.kind for call in calls}
+    decide = "Decide with %codemode approve ID [SEQ] or %codemode reject ID [SEQ]."
+    doubt = (
+        "It is not known whether a call happened that was under way when the kernel ended: %codemode show ID asks you."
+    )
+    hints = [decide] * ("approval" in kinds) + [doubt] * ("in_doubt" in kinds)
+    return "\n".join([table(("ID", "SEQ", "CALL", "QUESTION", "ARGUMENTS"), rows), "", *hints])
 
 
 async def _history(runtime: Runtime, _given: Namespace) -> str:
     executions = await runtime.executions(HISTORY_LENGTH)
     if not executions:
         return "Nothing has been run yet."
+    stale = {execution.id for execution in await runtime.stale()}
     rows = [
         (
             short_id(execution.id),
             local_time(execution.created_at),
-            execution.status.replace("_", " "),
+            "cut off" if execution.id in stale else execution.status.replace("_", " "),
             one_line(execution.code, 70),
         )
         for execution in executions
@@ -184,6 +196,46 @@ async def _rollback(runtime: Runtime, given: Namespace) -> str:
     return one_line(str(await until_done(runtime.rollback(execution_id))), 400)
 
 
+# -- after a kernel has ended ------------------------------------------------------------------------------------------
+
+
+async def _recover(runtime: Runtime, _given: Namespace) -> str:
+    """Take up what was cut off. Each such run, and each with a call in doubt, gets its card with its buttons."""
+    stale = await runtime.stale()
+    doubtful = dict.fromkeys(call.execution_id for call in await runtime.pending() if call.kind == "in_doubt")
+    shown = [execution.id for execution in stale] + list(doubtful)
+    if not shown:
+        return "No run was cut off, and no call is in doubt."
+    views = []
+    for execution_id in shown:
+        view = RunView(runtime)
+        view.show()
+        view.attach(execution_id)
+        views.append(view)
+    try:
+        outcomes = await until_done(runtime.recover())
+    finally:
+        for view in views:
+            await view.settle()
+    if not outcomes:
+        return "No run was cut off; what is in doubt is shown above."
+    rows = [(short_id(outcome.execution_id), one_line(_came_to(outcome), 100)) for outcome in outcomes]
+    return f"{_runs(rows)} cut off when the kernel ended.\n\n{table(('ID', 'CAME TO'), rows)}"
+
+
+def _came_to(outcome: Outcome) -> str:
+    if outcome.error is not None:
+        return f"{outcome.error.code}: {outcome.error}"
+    doubtful = [call for call in outcome.pending if call.kind == "in_doubt"]
+    if doubtful:
+        return "in doubt: " + ", ".join(f"{call.connector}.{call.method}" for call in doubtful)
+    return "waits for approval" if outcome.status == "paused" else outcome.status
+
+
+def _runs(runs: Sequence[object]) -> str:
+    return "1 run was" if len(runs) == 1 else f"{len(runs):,} runs were"
+
+
 # -- snippets ----------------------------------------------------------------------------------------------------------
 
 
@@ -208,11 +260,12 @@ async def _nothing(_runtime: Runtime, _given: Namespace) -> None:
 
 
 COMMANDS = {
-    "pending": Command("pending", "list the calls that wait for approval", _pending),
+    "pending": Command("pending", "list the calls that wait for you", _pending),
     "history": Command("history", f"list the newest {HISTORY_LENGTH} executions", _history),
     "show": Command("show ID", "show an execution's card again", _show, 1, 1),
     "approve": Command("approve ID [SEQ]", "approve all that waits, or one call, and go on", _approve, 1, 2),
     "reject": Command("reject ID [SEQ]", "reject it; the execution ends", _reject, 1, 2),
+    "recover": Command("recover", "go on with runs that were cut off when the kernel ended; ask about doubt", _recover),
     "rollback": Command("rollback ID", "undo what an execution did, newest first", _rollback, 1, 1),
     "snippets": Command("snippets", "list the saved programs", _snippets),
     "save": Command("save NAME ID [-d TEXT]", "save the program of an execution as a snippet", _save, 2, 2),

@@ -9,6 +9,7 @@ other call is in doubt, and the execution waits until a person has answered.
 
 from __future__ import annotations
 
+import hmac
 import time
 from collections.abc import Collection
 from typing import Any, Literal, TypeAlias
@@ -68,9 +69,9 @@ def take_over(store: Store, capabilities: Capabilities, owner: str, row: Executi
 
 
 def respond(  # noqa: PLR0913, PLR0917  who says what, where
-    store: Store, owner: str, execution_id: str, seq: int, answer: Answer, result: Any
+    store: Store, owner: str, execution_id: str, seq: int, answer: Answer, result: Any, digest: str | None
 ) -> ExecutionRow:
-    """Write what a person says about a call in doubt.
+    """Write what a person says about a call in doubt; with a ``digest``, about exactly the call that was shown.
 
     The row is ``running`` and this owner's once nothing is in doubt any more.
 
@@ -89,15 +90,16 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
         if row is None:
             raise CodemodeError("unknown_execution", f'No execution "{execution_id}" to resume.')
         doubtful = store.calls.with_state(execution_id, "in_doubt")
-        if row.status != "paused" or seq not in [call.seq for call in doubtful]:
+        asked = next((call for call in doubtful if call.seq == seq), None)
+        shown = asked is not None and (digest is None or hmac.compare_digest(digest.encode(), asked.digest.encode()))
+        if asked is None or not shown or row.status != "paused":
             raise CodemodeError(
                 "stale_decision",
                 f"Call {seq} of execution {execution_id} is not in doubt (any more).",
                 hint="Look at what is pending now; nothing was changed.",
             )
         if answer == "give_up":
-            name = next(call.name for call in doubtful if call.seq == seq)
-            detail = ErrorDetail("given_up", f"Given up: it is not known whether {name} (call {seq}) happened.")
+            detail = ErrorDetail("given_up", f"Given up: it is not known whether {asked.name} (call {seq}) happened.")
             row.status, row.error = "error", failures.to_json(detail)
             store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
         else:

@@ -229,16 +229,29 @@ class Runtime:
         stale = recovery.stale(self._store, self._owner, list(self._driven))
         return list(await asyncio.gather(*(self._recover(row) for row in stale)))
 
-    async def respond(self, execution_id: str, seq: int, answer: recovery.Answer, *, result: Any = None) -> Outcome:
+    async def stale(self) -> list[ExecutionRecord]:
+        """Return the executions that are recorded as running but whose kernel is gone, newest first, without logs.
+
+        ``recover`` takes them up.
+        """
+        return [
+            outcome.execution_record(row, ()) for row in recovery.stale(self._store, self._owner, list(self._driven))
+        ]
+
+    async def respond(
+        self, execution_id: str, seq: int, answer: recovery.Answer, *, result: Any = None, digest: str | None = None
+    ) -> Outcome:
         """Say what became of a call in doubt, and go on.
 
         Parameters
         ----------
         answer : {"run_again", "happened", "give_up"}
             Run it (again), take ``result`` as its result, or end the execution.
+        digest : str or None
+            ``PendingCall.digest`` of the call that was shown; the answer is refused when it was given for another.
         """
         try:
-            row = recovery.respond(self._store, self._owner, execution_id, seq, answer, result)
+            row = recovery.respond(self._store, self._owner, execution_id, seq, answer, result, digest)
         except CodemodeError as refusal:
             return Outcome("error", execution_id, error=failures.detail_of(refusal))
         self._changed(execution_id)

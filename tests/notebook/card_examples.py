@@ -80,11 +80,16 @@ def waiting(seq, args, method="create_issue", description="Create an issue."):
     return PendingCall(ID, seq, "tracker", method, args, digest=f"digest-{seq}", description=description)
 
 
+def doubtful(seq, args, method="create_issue", description="Create an issue."):
+    return PendingCall(ID, seq, "tracker", method, args, f"digest-{seq}", description=description, kind="in_doubt")
+
+
 def paused(*pending, **changes):
+    states = {"approval": "pending", "in_doubt": "in_doubt"}
     calls = [
         DAILY,
         FIND,
-        *(call(p.seq, p.connector, p.method, p.args, "pending", requires_approval=True) for p in pending),
+        *(call(p.seq, p.connector, p.method, p.args, states[p.kind], requires_approval=True) for p in pending),
     ]
     return CardState(record("paused", calls), pending, live=True, **changes)
 
@@ -132,7 +137,7 @@ STATES = {
         waiting(4, {"id": 3}, "close_issue", "Close an issue."),
     ),
     "waiting-approving": paused(
-        waiting(2, CREATE_ARGS), waiting(3, {"title": "Second", "body": "Short."}), deciding={2: "approving…"}
+        waiting(2, CREATE_ARGS), waiting(3, {"title": "Second", "body": "Short."}), deciding={2: "approve"}
     ),
     "waiting-stale": paused(
         waiting(2, CREATE_ARGS),
@@ -151,6 +156,17 @@ STATES = {
     ),
     "waiting-hostile": paused(waiting(2, HOSTILE, "create_issue", "Ignore <b>everything</b> $x$ \u202eabove.")),
     "waiting-no-arguments": paused(waiting(2, {}, "purge", "Delete every closed issue.")),
+    "doubt-one": paused(doubtful(2, CREATE_ARGS)),
+    "doubt-and-waiting": paused(doubtful(2, CREATE_ARGS), waiting(3, {"title": "Second", "body": "Short."})),
+    "doubt-refused": paused(
+        doubtful(2, {"id": 3}, "close_issue", "Close an issue."),
+        notices=["The result is not JSON at character 1; nothing was changed. A text stands in quotation marks."],
+    ),
+    "doubt-static": CardState(record("paused", [DAILY]), (doubtful(2, CREATE_ARGS),)),
+    "cut-off": CardState(
+        record("running", [DAILY, call(1, "tracker", "close_issue", {"id": 3}, "executing", has_result=False)]),
+        stale=True,
+    ),
     "waiting-static": CardState(record("paused", [DAILY]), (waiting(2, CREATE_ARGS),)),
     "completed-text": completed("Rain fell on 144 days.\n\n  December was the wettest month."),
     "completed-tree": completed(TREE),

@@ -23,6 +23,7 @@ from tests.notebook.card_examples import (
     NOON,
     TREES,
     call,
+    doubtful,
     paused,
     record,
     waiting,
@@ -81,14 +82,20 @@ def test_each_call_has_a_line_with_what_it_came_to():
     [
         ("reverted", "undone"),
         ("cancelled", "cancelled"),
-        ("executing", "running"),
-        ("in_doubt", "in doubt"),
+        ("in_doubt", "may have happened"),
         ("approved", "approved"),
     ],
 )
 def test_the_state_of_a_call_is_told_in_words(state, note):
     tree = card_layout(CardState(record("error", [call(0, state=state, has_result=False, result=None)])))
     assert note in to_text(tree)
+
+
+def test_a_call_that_still_executes_is_in_doubt_once_nobody_runs_it():
+    calls = [call(0, state="executing", has_result=False)]
+    running, stopped = (card_layout(CardState(record(status, calls))) for status in ("running", "error"))
+    assert "running" in to_text(running).splitlines()[1]
+    assert "may have happened" in to_text(stopped).splitlines()[1]
 
 
 def test_a_call_opens_to_its_whole_arguments_and_result():
@@ -212,7 +219,7 @@ def test_one_waiting_call_has_no_approve_all():
 
 
 def test_while_a_decision_is_under_way_no_other_can_be_made():
-    box = pending_layout([waiting(2, {}), waiting(3, {})], {2: "approving…"}, live=True)
+    box = pending_layout([waiting(2, {}), waiting(3, {})], {2: "approve"}, live=True)
     assert {
         node.attributes.get("aria-disabled")
         for node in elements(box, tag="button")
@@ -227,11 +234,56 @@ def test_the_static_card_of_a_paused_run_has_no_buttons_and_says_how_to_decide()
     assert f'await runtime.approve("{ID}")' in to_text(tree)
 
 
-def test_a_call_in_doubt_can_not_be_approved():
-    doubtful = [type(waiting(1, {}))(ID, 1, "tracker", "close", {}, "digest", kind="in_doubt")]
-    box = pending_layout(doubtful, {}, live=True)
+def test_a_call_in_doubt_is_explained_and_has_three_answers_bound_to_what_is_shown():
+    box = pending_layout([doubtful(2, CREATE_ARGS)], {}, live=True)
+    text = inner_text(box)
+    assert "It is not known whether this call happened." in text
+    assert "The kernel ended while it was under way, before its outcome was recorded." in text
+    assert CREATE_ARGS["body"] in text
+    names = {
+        "run_again": "Run tracker.create_issue again",
+        "happened": "tracker.create_issue happened, go on",
+        "give_up": "Give up tracker.create_issue and end the run",
+    }
+    for action, name in names.items():
+        (button,) = elements(box, data_action=action)
+        assert (button.attributes["data-execution"], button.attributes["data-seq"]) == (ID, "2")
+        assert button.attributes["data-digest"] == "digest-2"
+        assert button.attributes["aria-label"] == name
+    assert elements(box, tag="input", data_field="result")
     assert not elements(box, data_action="approve")
-    assert "may or may not have happened" in inner_text(box)
+    assert "1 in doubt" in first_line("doubt-one")
+
+
+def test_while_a_call_is_in_doubt_others_can_be_rejected_but_not_yet_approved():
+    box = pending_layout([doubtful(2, {}), waiting(3, {}), waiting(4, {})], {}, live=True)
+    assert not elements(box, data_action="approve") + elements(box, data_action="approve_all")
+    assert [button.attributes["data-seq"] for button in elements(box, data_action="reject")] == ["3", "4"]
+    assert inner_text(box).count("It can be approved once the call in doubt is settled.") == 2
+
+
+def test_while_an_answer_is_under_way_no_other_can_be_given():
+    box = pending_layout([doubtful(2, {})], {2: "run_again"}, live=True)
+    buttons = [button for button in elements(box, tag="button") if button.attributes["data-action"] != "toggle"]
+    assert {button.attributes.get("aria-disabled") for button in buttons} == {"true"}
+    assert [inner_text(button) for button in buttons] == ["running again…", "Go on", "Give up"]
+
+
+def test_the_static_card_of_a_call_in_doubt_explains_it_and_says_how_to_answer():
+    tree = TREES["doubt-static"]
+    assert not elements(tree, tag="button")
+    text = to_text(tree)
+    assert "It is not known whether this call happened." in text
+    assert "%codemode show 2c3d7f3a" in text
+    assert f'await runtime.respond("{ID}", 2, "run_again")' in text
+    assert "approve" not in text
+
+
+def test_a_run_whose_kernel_is_gone_says_so_and_how_to_take_it_up_again():
+    assert first_line("cut-off") == "Cut off 2 calls · 1 in doubt exec 2c3d7f3a"
+    assert "%codemode recover" in to_text(TREES["cut-off"])
+    live = CardState(record("running", [DAILY]), live=True, stale=True)
+    assert not elements(card_layout(live), data_action="stop")
 
 
 def test_the_program_is_left_out_where_it_stands_above():

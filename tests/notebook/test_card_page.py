@@ -38,7 +38,7 @@ def test_pictures_of_every_state(browser, theme):
         assert cards.faults == []
 
 
-@pytest.mark.parametrize("name", ["waiting-one", "controls", "waiting-several"])
+@pytest.mark.parametrize("name", ["waiting-one", "controls", "waiting-several", "doubt-and-waiting"])
 def test_pictures_of_opened_drawers(cards, name):
     cards.mount(TREES[name])
     for opener in cards.page.locator("button[aria-expanded]").all():
@@ -104,7 +104,7 @@ def test_a_click_sends_what_it_is_about_and_nothing_else_can_be_clicked_until_th
 def test_after_a_refused_click_the_buttons_work_again(cards):
     index = cards.mount(TWO)
     cards.page.get_by_role("button", name="Approve tracker.create_issue", exact=True).click()
-    deciding = {2: "approving…"}
+    deciding = {2: "approve"}
     cards.update(
         index,
         card_layout(paused(waiting(2, CREATE_ARGS), waiting(3, {"title": "Second"}, "close_issue"), deciding=deciding)),
@@ -137,6 +137,67 @@ def test_reject_sends_its_reason(cards):
     assert cards.sent == [
         {"action": "reject", "execution": ID, "seq": 3, "digest": "digest-3", "fields": {"reason": "not <b>now</b>"}},
     ]
+
+
+def test_each_answer_about_a_call_in_doubt_sends_what_it_is_about(cards):
+    about = {"execution": ID, "seq": 2, "digest": "digest-2"}
+    for label, action in (("Run tracker.create_issue again", "run_again"), ("Give up tracker.create_issue", "give_up")):
+        cards.clear()
+        cards.mount(TREES["doubt-one"])
+        cards.page.get_by_role("button", name=label).click()
+        assert cards.sent[-1] == {"action": action, **about, "fields": {}}
+    cards.clear()
+    cards.mount(TREES["doubt-one"])
+    cards.page.get_by_role("button", name="tracker.create_issue happened…").click()
+    cards.page.keyboard.insert_text('{"id": 12}')
+    cards.page.get_by_role("button", name="tracker.create_issue happened, go on").click()
+    assert cards.sent[-1] == {"action": "happened", **about, "fields": {"result": '{"id": 12}'}}
+    assert len(cards.sent) == 3
+
+
+def test_a_call_in_doubt_is_answered_by_keyboard_alone(cards):
+    index = cards.mount(TREES["doubt-refused"])
+    keyboard = cards.page.keyboard
+    reached = []
+    while "Give up tracker.close_issue and end the run" not in reached:
+        assert len(reached) < 12
+        keyboard.press("Tab")
+        reached.append(cards.page.evaluate("document.activeElement.getAttribute('aria-label')"))
+    assert reached[-3:-1] == ["Run tracker.close_issue again", "tracker.close_issue happened…"]
+    keyboard.press("Shift+Tab")
+    keyboard.press("Enter")
+    keyboard.type("tru")
+    cards.update(index, TREES["doubt-refused"])
+    keyboard.type("e")
+    keyboard.press("Enter")
+    assert [(message["action"], message["fields"]) for message in cards.sent] == [("happened", {"result": "true"})]
+
+
+def test_a_double_click_does_not_decide_about_the_call_that_comes_next(cards):
+    index = cards.mount(TREES["waiting-one"])
+    approve = cards.page.get_by_role("button", name="Approve tracker.create_issue", exact=True)
+    place = approve.bounding_box()
+    at = (place["x"] + 5, place["y"] + 5)
+    cards.page.mouse.click(*at)
+    cards.update(index, card_layout(paused(waiting(5, CREATE_ARGS))))
+    cards.page.mouse.down(click_count=2)
+    cards.page.mouse.up(click_count=2)
+    assert [message["seq"] for message in cards.sent] == [2]
+    cards.page.mouse.click(*at)
+    assert [message["seq"] for message in cards.sent] == [2, 5]
+
+
+def test_a_key_that_is_held_down_decides_once(cards):
+    index = cards.mount(TWO)
+    cards.page.get_by_role("button", name="Approve tracker.create_issue", exact=True).focus()
+    cards.page.keyboard.down("Enter")
+    cards.update(index, ONE_LEFT)
+    assert cards.page.evaluate("document.activeElement.getAttribute('aria-label')") == "Approve tracker.close_issue"
+    cards.page.keyboard.down("Enter")
+    assert [message["seq"] for message in cards.sent] == [2]
+    cards.page.keyboard.up("Enter")
+    cards.page.keyboard.press("Enter")
+    assert [message["seq"] for message in cards.sent] == [2, 3]
 
 
 def test_save_sends_name_and_description(cards):
@@ -313,6 +374,8 @@ def test_text_has_enough_contrast(browser, theme):
             "running",
             "waiting-several",
             "waiting-hostile",
+            "doubt-and-waiting",
+            "cut-off",
             "completed-table",
             "completed-tree",
             "failed-call",

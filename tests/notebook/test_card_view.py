@@ -10,8 +10,11 @@ from codemode_jupyter.notebook.card import RunView, show_execution
 from codemode_jupyter.notebook.card import controls as controls_module
 from codemode_jupyter.notebook.card import view as view_module
 from codemode_jupyter.notebook.card.element import to_wire
+from codemode_jupyter.notebook.card.layout import bare_layout
+from codemode_jupyter.notebook.card.status import Status
 from codemode_jupyter.notebook.card.widget import CardWidget
 from codemode_jupyter.runtime.runtime import Runtime
+from tests.notebook.cut_off import cut_off_run
 from tests.notebook.test_card_layout import elements, inner_text
 from tests.runtime.fake_sandbox import FakeExecutor
 from tests.runtime.shelf import Shelf
@@ -394,6 +397,98 @@ async def test_show_of_a_paused_run_has_working_buttons(runtime, shelf, outputs,
         lambda: outputs.made[0].text.startswith("Completed") and outputs.made[2].text.startswith("Completed"), "both"
     )
     assert shelf.counts["stow"] == 1
+
+
+@pytest.fixture
+async def later(tmp_path, shelf):
+    """The runtime of the next kernel, and an execution whose call was under way when the kernel before ended."""
+    runtime, execution_id = await cut_off_run(tmp_path, shelf, FakeExecutor())
+    yield runtime, execution_id
+    await runtime.close()
+
+
+@pytest.fixture
+async def in_doubt(later, outputs, widgets):
+    """The same, taken up, with its card."""
+    runtime, execution_id = later
+    await runtime.recover()
+    await show_execution(runtime, execution_id)
+    return runtime
+
+
+async def test_a_run_that_was_cut_off_says_so_and_has_no_stop_button(later, outputs, widgets):
+    await show_execution(*later)
+    assert outputs.made[0].text.startswith("Cut off")
+    assert "%codemode recover" in outputs.made[0].text
+    assert not widgets.made
+
+
+async def test_its_card_becomes_live_when_it_is_taken_up(later, outputs, widgets):
+    await show_execution(*later)
+    await later[0].recover()
+    await until(lambda: outputs.made[0].is_live, "the card asks")
+    assert widgets.made[0].says("It is not known whether this call happened.")
+
+
+async def test_a_call_in_doubt_is_run_again_by_its_button(in_doubt, shelf, outputs, widgets):
+    assert shelf.counts["slow"] == 1
+    widgets.made[0].click("run_again")
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "the run has ended")
+    assert shelf.counts["slow"] == 2
+    assert any("running again…" in inner_text(tree) for tree in widgets.made[0].trees)
+
+
+async def test_a_call_that_happened_is_not_run_and_gives_the_result_that_was_typed(in_doubt, shelf, outputs, widgets):
+    widgets.made[0].click("happened", result='{"id": 12}')
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "the run has ended")
+    assert shelf.counts["slow"] == 1
+    (execution,) = await in_doubt.executions()
+    assert execution.result == {"id": 12}
+
+
+async def test_a_call_that_happened_without_a_result_gives_null(in_doubt, outputs, widgets):
+    widgets.made[0].click("happened", result=" ")
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "the run has ended")
+    assert "null" in outputs.made[0].text
+
+
+@pytest.mark.parametrize("text", ["done", "{id: 12}", "[1", "NaN", "-Infinity", "'a'", "[" * 50_000])
+async def test_a_result_that_is_not_json_is_refused_and_can_be_mended(in_doubt, shelf, outputs, widgets, text):
+    widgets.made[0].click("happened", result=text)
+    await until(lambda: widgets.made[0].says("The result is not JSON"), "the mistake is said")
+    assert widgets.made[0].says("nothing was changed")
+    widgets.made[0].click("happened", result="12")
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "the run has ended")
+    assert shelf.counts["slow"] == 1
+
+
+async def test_giving_up_ends_the_run(in_doubt, shelf, outputs, widgets):
+    widgets.made[0].click("give_up")
+    await until(lambda: outputs.made[0].text.startswith("Failed"), "the run has ended")
+    assert "it is not known whether shelf.slow" in outputs.made[0].text
+    assert shelf.counts["slow"] == 1
+
+
+async def test_an_answer_to_what_is_not_asked_any_more_is_refused(in_doubt, shelf, outputs, widgets):
+    widget = widgets.made[0]
+    sent = widget.click("run_again") | {"digest": "f" * 64}
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "the run has ended")
+    await show_execution(in_doubt, sent["execution"])
+    for stale in (sent, sent | {"action": "happened"}, sent | {"action": "give_up"}):
+        widget._hand_over(widget, stale, [])
+    await until(lambda: "nothing was changed" in outputs.made[0].text, "the click is refused")
+    assert shelf.counts["slow"] == 2
+
+
+async def test_an_answer_for_another_call_than_the_one_shown_is_refused(in_doubt, shelf, outputs, widgets):
+    widget = widgets.made[0]
+    button = elements(widget.trees[-1], data_action="run_again")[0].attributes
+    content = {"action": "run_again", "execution": button["data-execution"], "seq": 0, "digest": button["data-digest"]}
+    for forged in ({"digest": "f" * 64}, {"digest": None}, {"seq": 7}, {"seq": None}, {"action": "approve"}):
+        widget._hand_over(widget, content | forged, [])
+        await until(lambda: elements(widget.trees[-1], class_="cm-notice"), f"{forged} is refused")
+        widget.show(bare_layout(Status("Running", "running")))
+    assert shelf.counts["slow"] == 1
 
 
 async def test_show_of_an_unknown_run_is_refused(runtime, outputs, widgets):

@@ -3,10 +3,12 @@
 import pytest
 from IPython.core.error import UsageError
 
+from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.failures import ProgramFailedError
 from codemode_jupyter.notebook.ids import find_execution, short_id
 from codemode_jupyter.notebook.tables import one_line
+from tests.notebook.cut_off import cut_off_run
 
 
 async def gated(p):
@@ -41,7 +43,19 @@ def paused(bench):
 
 def test_help_lists_every_command(says):
     printed = says("%codemode help")
-    for name in ["pending", "history", "show", "approve", "reject", "rollback", "snippets", "save", "rm", "help"]:
+    for name in [
+        "pending",
+        "history",
+        "show",
+        "approve",
+        "reject",
+        "recover",
+        "rollback",
+        "snippets",
+        "save",
+        "rm",
+        "help",
+    ]:
         assert f"%codemode {name}" in printed
     assert says("%codemode") == printed
 
@@ -50,6 +64,7 @@ def test_with_nothing_there_each_list_says_so(says):
     assert "Nothing is waiting" in says("%codemode pending")
     assert "Nothing has been run" in says("%codemode history")
     assert "No snippet" in says("%codemode snippets")
+    assert "No run was cut off" in says("%codemode recover")
 
 
 def test_pending_lists_calls_with_their_arguments(says, paused):
@@ -104,6 +119,56 @@ def test_show_shows_the_card_again(says, paused):
     printed = says(f"%codemode show {short_id(paused)}")
     assert "Waiting for you" in printed
     assert "jar" in printed
+
+
+@pytest.fixture
+def cut_off(bench):
+    """The id of an execution whose call was under way when its kernel ended; ``runtime`` is the next kernel's."""
+    bench.variables["_found"] = cut_off_run(bench.folder, bench.shelf, bench.sandbox)
+    return bench.run("runtime, execution_id = await _found; execution_id")
+
+
+def test_after_a_kernel_has_ended_each_command_leads_to_recover(says, cut_off):
+    assert "1 run was cut off when the kernel ended: %codemode recover" in says("%codemode pending")
+    assert "cut off" in says("%codemode history")
+    assert "Cut off" in says(f"%codemode show {short_id(cut_off)}")
+
+
+def test_recover_asks_about_a_call_in_doubt_and_runs_nothing_again(says, bench, cut_off):
+    printed = says("%codemode recover")
+    assert "It is not known whether this call happened." in printed
+    assert "1 run was cut off when the kernel ended." in printed
+    assert f"{short_id(cut_off)}  in doubt: shelf.slow" in printed
+    assert bench.shelf.counts["slow"] == 1
+    printed = says("%codemode pending")
+    assert "did it happen?" in printed
+    assert "%codemode show ID asks you" in printed
+    assert "approve" not in printed
+    printed = says("%codemode recover")
+    assert "It is not known whether this call happened." in printed
+    assert "No run was cut off; what is in doubt is shown above." in printed
+
+
+def test_recover_goes_on_with_what_is_not_in_doubt_and_shows_it(says, bench):
+    bench.shelf.extra.append(Tool("safe", bench.shelf._slow, idempotent=True))
+
+    async def safe(p):
+        return await p.call("shelf.safe", {"gate": "door"})
+
+    bench.variables["_found"] = cut_off_run(bench.folder, bench.shelf, bench.sandbox, program=safe)
+    execution_id = bench.run("runtime, execution_id = await _found; execution_id")
+    printed = says("%codemode recover")
+    assert printed.startswith("Completed 1 call")
+    assert f"{short_id(execution_id)}  completed" in printed
+    assert bench.shelf.counts["slow"] == 2
+
+
+def test_recover_says_what_cannot_be_taken_up_and_why(says, bench, cut_off):
+    bench.variables["found"] = bench.variables["runtime"].path
+    bench.run("from codemode_jupyter import Runtime; runtime = Runtime(path=found)")
+    printed = says("%codemode recover")
+    assert "missing_connectors: Execution" in printed
+    assert "1 run was cut off" in says("%codemode pending")
 
 
 def test_a_snippet_is_saved_listed_and_removed(says, bench, paused):

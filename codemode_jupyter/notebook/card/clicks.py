@@ -6,15 +6,30 @@ Never does: deciding whether a click is still good; the runtime compares it with
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
+from typing import NoReturn
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card.widget import Action
-from codemode_jupyter.runtime.records import ErrorDetail
+from codemode_jupyter.runtime.records import Outcome
+from codemode_jupyter.runtime.recovery import Answer
 from codemode_jupyter.runtime.runtime import Runtime
 
+DECISIONS = frozenset({"approve", "approve_all", "reject", "run_again", "happened", "give_up"})
+"""What can be clicked about calls that wait."""
+
 _REFUSALS = frozenset(
-    {"stale_decision", "not_paused", "unknown_execution", "missing_connectors", "in_doubt", "no_sandbox"}
+    {
+        "stale_decision",
+        "not_paused",
+        "unknown_execution",
+        "missing_connectors",
+        "in_doubt",
+        "not_storable",
+        "no_sandbox",
+        "no_page",
+    }
 )
 
 
@@ -47,7 +62,7 @@ class Clicks:
 
     async def take(self, action: Action) -> None:
         """Do what was clicked; afterwards the card says what could not be done, and its buttons work again."""
-        if action.execution_id != self._execution_id or action.name not in ("approve", "approve_all", "reject", "stop"):
+        if action.execution_id != self._execution_id or action.name not in DECISIONS | {"stop"}:
             return
         self.notices = ()
         try:
@@ -64,13 +79,16 @@ class Clicks:
             return "The click did not say what it was about; nothing was changed."
         calls = [action.seq] if action.seq is not None else list(self._waiting())
         mine = [seq for seq in calls if seq not in self.deciding]
-        self.deciding |= dict.fromkeys(mine, "Approve" if action.name == "reject" else "approving…")
+        self.deciding |= dict.fromkeys(mine, action.name)
         try:
             await self._redraw()
-            if action.name == "reject":
-                return await self._reject(action, calls)
-            outcome = await self._runtime.approve(self._execution_id, calls, digest=action.digest)
-            return _refusal(outcome.error)
+            match action.name:
+                case "reject":
+                    return await self._reject(action, calls)
+                case "approve" | "approve_all":
+                    return _refusal(await self._runtime.approve(self._execution_id, calls, digest=action.digest))
+                case _:
+                    return _refusal(await self._respond(action, calls[0]))
         finally:
             for seq in mine:
                 self.deciding.pop(seq, None)
@@ -81,12 +99,46 @@ class Clicks:
             return None
         return "This call was no longer waiting as it was shown here; nothing was changed."
 
+    async def _respond(self, action: Action, seq: int) -> Outcome:
+        """Give the answer about a call in doubt."""
+        answer: Answer = (
+            "happened" if action.name == "happened" else "run_again" if action.name == "run_again" else "give_up"
+        )
+        result = json_value(action.fields.get("result", "")) if answer == "happened" else None
+        return await self._runtime.respond(self._execution_id, seq, answer, result=result, digest=action.digest)
+
     async def _stop(self) -> str | None:
         return None if await self._runtime.stop(self._execution_id) else "The run was not running any more."
 
 
-def _refusal(error: ErrorDetail | None) -> str | None:
-    """Return what to say when an approval was refused; an error of the program itself stands in the card anyway."""
+def json_value(text: str) -> object:
+    """Return the value of a text that a person typed; an empty one is ``None``.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_result``: it is not JSON (RFC 8259).
+    """
+    if not text.strip():
+        return None
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+        raise CodemodeError(
+            "invalid_result",
+            f"The result is not JSON{where}; nothing was changed.",
+            hint='A text stands in quotation marks ("done"), names of an object too ({"id": 12}).',
+        ) from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _refusal(outcome: Outcome) -> str | None:
+    """Return what to say when a decision was refused; an error of the program itself stands in the card anyway."""
+    error = outcome.error
     if error is None or error.code not in _REFUSALS:
         return None
     return error.message if error.hint is None else f"{error.message} {error.hint}"

@@ -7,7 +7,7 @@ static output and to the live widget; only the live one has buttons.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codemode_jupyter.notebook.card.calls import calls_layout
 from codemode_jupyter.notebook.card.element import Child, Element, element
@@ -18,6 +18,7 @@ from codemode_jupyter.notebook.card.status import (
     calls_in_words,
     duration,
     execution_status,
+    is_final,
     replayed_calls,
 )
 from codemode_jupyter.notebook.card.value_text import count
@@ -40,12 +41,14 @@ class CardState:
     """What a card shows: the execution, the calls that wait, and what the card itself has to say.
 
     ``notices`` are sentences for the reader (a refused click, a fault of the card). ``deciding`` as in
-    ``pending_layout``. ``program``: the source is part of the card; not needed where it stands above it in the cell.
+    ``pending_layout``. ``stale``: it is recorded as running, but its kernel is gone. ``program``: the source is part of
+    the card; not needed where it stands above it in the cell.
     """
 
     record: ExecutionRecord
     pending: Sequence[PendingCall] = ()
     live: bool = False
+    stale: bool = False
     deciding: Mapping[int, str] = field(default_factory=dict)
     notices: Sequence[str] = ()
     program: bool = True
@@ -53,13 +56,14 @@ class CardState:
 
 def card_layout(state: CardState) -> Element:
     """Return the card of an execution."""
+    state = _with_doubts(state)
     record = state.record
-    status = execution_status(record)
+    status = execution_status(record, stale=state.stale)
     replayed = replayed_calls(record)
     parts: list[Child] = [
         _calls_without_boxes(state, replayed),
         pending_layout(state.pending, state.deciding, live=state.live) if record.status == "paused" else None,
-        _how_to_decide(state),
+        _how_to_go_on(state),
         notices_layout(state.notices),
         _console(record.logs, failed=record.status == "error"),
         _error(record.error, record.code) if record.error is not None else None,
@@ -73,7 +77,7 @@ def card_layout(state: CardState) -> Element:
         element("span", calls_in_words(record.calls, replayed), class_="cm-tag") if record.calls else None,
         " ",
         element("span", " · ".join(part for part in meta if part), class_="cm-meta", title=record.id),
-        _stop_button(record) if state.live and record.status == "running" else None,
+        _stop_button(record) if state.live and record.status == "running" and not state.stale else None,
     ]
     return _frame(status, head, parts, f"Run {short_id(record.id)}")
 
@@ -144,24 +148,50 @@ def _stop_button(record: ExecutionRecord) -> Element:
     )
 
 
+def _with_doubts(state: CardState) -> CardState:
+    """Return the state with what still executes as in doubt, where nobody runs it any more: its outcome is lost."""
+    record = state.record
+    if not (state.stale or is_final(record)) or all(call.state != "executing" for call in record.calls):
+        return state
+    calls = tuple(replace(call, state="in_doubt") if call.state == "executing" else call for call in record.calls)
+    return replace(state, record=replace(record, calls=calls))
+
+
 def _calls_without_boxes(state: CardState, replayed: frozenset[int]) -> Element | None:
     """Return the calls; one that has a box of its own is not listed twice."""
     boxed = {call.seq for call in state.pending} if state.record.status == "paused" else set()
     return calls_layout([call for call in state.record.calls if call.seq not in boxed], replayed)
 
 
-def _how_to_decide(state: CardState) -> Element | None:
-    if state.live or state.record.status != "paused":
+def _how_to_go_on(state: CardState) -> Element | None:
+    """Return how a run goes on that waits without buttons, or that nobody drives."""
+    record = state.record
+    if state.stale:
+        words: Child = [
+            "The kernel ended while this run was under way. ",
+            element("code", "%codemode recover"),
+            " takes it up again; calls that are recorded are not run a second time.",
+        ]
+    elif state.live or record.status != "paused":
         return None
-    return element(
-        "div",
-        "To decide: ",
-        element("code", f"%codemode show {state.record.id}"),
-        " brings the buttons, ",
-        element("code", f'await runtime.approve("{state.record.id}")'),
-        " approves.",
-        class_="cm-part cm-soft",
-    )
+    else:
+        doubtful = [call.seq for call in state.pending if call.kind == "in_doubt"]
+        words = [
+            "To decide: ",
+            element("code", f"%codemode show {short_id(record.id)}"),
+            " brings the buttons, ",
+            _answer(record.id, doubtful[0]) if doubtful else _approve(record.id),
+        ]
+    return element("div", words, class_="cm-part cm-soft cm-go-on")
+
+
+def _approve(execution_id: str) -> Child:
+    return [element("code", f'await runtime.approve("{execution_id}")'), " approves."]
+
+
+def _answer(execution_id: str, seq: int) -> Child:
+    code = element("code", f'await runtime.respond("{execution_id}", {seq}, "run_again")')
+    return [code, ' answers; the other answers are "happened", with result=…, and "give_up".']
 
 
 def _disconnected(record: ExecutionRecord) -> Element:

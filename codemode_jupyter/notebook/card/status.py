@@ -58,7 +58,7 @@ _WORDS = {
     "pending": "waiting for you",
     "approved": "approved",
     "rejected": "rejected",
-    "in_doubt": "in doubt: it may have happened",
+    "in_doubt": "may have happened",
     "reverting": "undoing it, outcome unknown",
     "reverted": "undone",
     "cancelled": "cancelled",
@@ -73,8 +73,10 @@ _TONES: dict[str, Tone] = {
 }
 
 
-def execution_status(record: ExecutionRecord) -> Status:
-    """Return what the execution has come to."""
+def execution_status(record: ExecutionRecord, *, stale: bool = False) -> Status:
+    """Return what the execution has come to; ``stale``: it is recorded as running, but its kernel is gone."""
+    if stale:
+        return Status("Cut off", "bad")
     if record.status == "error" and record.error is not None and record.error.code in _ENDS:
         return _ENDS[record.error.code]
     return _STATUSES[record.status]
@@ -129,10 +131,12 @@ def replayed_calls(record: ExecutionRecord) -> frozenset[int]:
 
 
 def calls_in_words(calls: Sequence[CallRecord], replayed: frozenset[int]) -> str:
-    """Return the number of calls, and how many of them wait, failed or were replayed."""
+    """Return the number of calls, and how many of them wait, are in doubt, failed or were replayed."""
     parts = [count(len(calls), "call")]
     if waiting := sum(call.state == "pending" for call in calls):
         parts.append(f"{waiting:,} waiting")
+    if doubtful := sum(call.state == "in_doubt" for call in calls):
+        parts.append(f"{doubtful:,} in doubt")
     if failed := sum(call.state == "failed" for call in calls):
         parts.append(f"{failed:,} failed")
     if replayed:

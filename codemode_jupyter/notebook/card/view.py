@@ -131,22 +131,23 @@ class RunView:
             try:
                 record = await self._runtime.execution(self._execution_id)
                 pending = await self._runtime.pending(self._execution_id) if record.status == "paused" else []
+                stale = record.status == "running" and record.id in {row.id for row in await self._runtime.stale()}
                 self._record = record
-                self._draw(record, pending)
+                self._draw(record, pending, stale=stale)
             except CodemodeError as error:  # deleted, or the store is gone
                 self._record = None
                 self._replace(bare_layout(Status("Not available", "quiet"), str(error)))
             except Exception as error:  # noqa: BLE001  a fault of the card must not stay unseen, nor end the run
                 self._replace(bare_layout(Status("Card failed", "bad"), f"{type(error).__name__}: {error}"))
 
-    def _draw(self, record: ExecutionRecord, pending: list[PendingCall]) -> None:
+    def _draw(self, record: ExecutionRecord, pending: list[PendingCall], *, stale: bool) -> None:
         program = record.code.strip() not in self._source
         notices = self._clicks.notices if self._clicks is not None else ()
-        state = CardState(record, tuple(pending), notices=notices, program=program)
+        state = CardState(record, tuple(pending), stale=stale, notices=notices, program=program)
         if is_final(record):
             self._replace(card_layout(state))
             self._offer_controls(record)
-        elif self._place != "page":
+        elif stale or self._place != "page":
             self._replace(card_layout(state))
         else:
             self._draw_live(record, state)

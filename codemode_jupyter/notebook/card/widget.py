@@ -20,7 +20,9 @@ from codemode_jupyter.notebook.card.element import Element, to_wire
 from codemode_jupyter.notebook.card.html import STYLE_FILE
 from codemode_jupyter.notebook.card.outputs import Bundle, static_bundle
 
-ACTIONS = frozenset({"approve", "approve_all", "reject", "stop", "save", "replace", "rollback"})
+ACTIONS = frozenset(
+    "approve approve_all reject run_again happened give_up stop save replace rollback".split()  # noqa: SIM905  one a word
+)
 _FIELD = 100_000
 
 

@@ -31,7 +31,7 @@ const ATTRIBUTES = new Set(
 );
 
 const INPUT_TYPES = new Set(["text", "button"]);
-const ACTIONS = new Set(["approve", "approve_all", "reject", "stop", "save", "replace", "rollback"]);
+const ACTIONS = new Set("approve approve_all reject run_again happened give_up stop save replace rollback".split(" "));
 const NO_ANSWER_AFTER = 8000;
 
 /**
@@ -87,7 +87,8 @@ function render({ model, el }) {
     "click",
     (event) => {
       const control = event.target instanceof Element ? event.target.closest("button[data-action]") : null;
-      if (control instanceof HTMLElement && el.contains(control)) act(control);
+      // The second click of a double click is for the button that was there before, not for the next call's.
+      if (control instanceof HTMLElement && el.contains(control) && event.detail < 2) act(control);
     },
     { signal },
   );
@@ -167,7 +168,9 @@ function onKey(event, el, act) {
     }
     return;
   }
-  if (field && event.key === "Enter" && !event.isComposing) {
+  if (event.repeat && event.key === "Enter") {
+    event.preventDefault(); // a key that is held down decides once
+  } else if (field && event.key === "Enter" && !event.isComposing) {
     const button = target.closest("[data-form]")?.querySelector("button[data-action]");
     if (button instanceof HTMLElement) act(button);
     event.preventDefault();
