@@ -22,17 +22,19 @@ How to work:
 2. `const how = await codemode.describe(found.results[0].path)` says how one is called.
 3. Then call it: `await connector.method({ name: value })`. Never guess a method's name.
 
-Rules: - Write one async arrow function, `async () => { … }`, and return what you want to know. TypeScript syntax is
-accepted. - The ONLY globals are {globals} (plus standard JavaScript). There is no network, no file system, no
-`fetch`, no `require`. - Await every call. Calls that do not depend on each other may run together in `Promise.all`. -
-Some methods need a person's approval. Write the program as if they returned normally. The answer then has status
-"paused":
-  say what is waiting, and do NOT send the program again; it goes on by itself once it is approved.
+Rules:
+- Write one async arrow function, `async () => { … }`, and return what you want to know. TypeScript syntax is accepted.
+- The ONLY globals are {globals} (plus standard JavaScript). There is no network, no file system, no `fetch`,
+  no `require`.
+- Await every call. Calls that do not depend on each other may run together in `Promise.all`.
+- Some methods need a person's approval: `search` and `describe` mark them with `requiresApproval`. Write the program
+  as if they returned normally. An answer with status "paused" means that a person is being asked: say what is
+  pending, and do NOT send the program again; it goes on by itself once it is approved.
 - A program may be run again from its first line with all calls answered from the record, so it must make the same
-calls each
-  time. Time, random numbers and UUIDs repeat by themselves; `codemode.step(name, fn)` keeps the value of anything else.
-- `codemode.run(name, input)` runs a saved snippet. A program worth keeping takes its input as a parameter: `async
-(input) => …`.
+  calls each time. Time, random numbers and UUIDs repeat by themselves; `codemode.step(name, fn)` keeps the value of
+  anything else.
+- `codemode.run(name, input)` runs a saved snippet. A program worth keeping takes its input as a parameter:
+  `async (input) => { … }`.
 
 Connectors:
 {connectors}"""
