@@ -2,15 +2,18 @@
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card import RunView, show_execution
 from codemode_jupyter.notebook.card import controls as controls_module
+from codemode_jupyter.notebook.card import outputs as outputs_module
 from codemode_jupyter.notebook.card import view as view_module
 from codemode_jupyter.notebook.card.element import to_wire
 from codemode_jupyter.notebook.card.layout import bare_layout
+from codemode_jupyter.notebook.card.outcome import OutcomeFormatter, holder
 from codemode_jupyter.notebook.card.status import Status
 from codemode_jupyter.notebook.card.widget import CardWidget
 from codemode_jupyter.runtime.runtime import Runtime
@@ -93,8 +96,8 @@ class PagedWidget(CardWidget):
 @pytest.fixture
 def outputs(monkeypatch):
     kept = Outputs()
-    monkeypatch.setattr(view_module, "Output", kept.make)
-    monkeypatch.setattr(view_module, "current_place", lambda: "page")
+    monkeypatch.setattr(outputs_module, "Output", kept.make)
+    monkeypatch.setattr(outputs_module, "current_place", lambda: "page")
     return kept
 
 
@@ -514,10 +517,55 @@ async def test_a_fault_of_the_card_is_said_in_it_and_the_run_goes_on(runtime, ou
     assert "ZeroDivisionError: layout" in outputs.made[0].text
 
 
+@pytest.fixture
+async def several(tmp_path, shelf):
+    """A shell's variables with three runtimes, each with a file of its own, of which ``third`` is never used."""
+    executor = FakeExecutor()
+    runtimes = {
+        name: Runtime([shelf], executor=executor, path=tmp_path / f"{name}.sqlite3") for name in ("a", "b", "third")
+    }
+    yield SimpleNamespace(user_ns={"x": 1, **runtimes})
+    for runtime in runtimes.values():
+        await runtime.close()
+
+
+async def test_an_outcome_that_waits_gets_the_buttons_of_the_runtime_that_holds_it(several, shelf, outputs, widgets):
+    first, second, third = (several.user_ns[name] for name in ("a", "b", "third"))
+    await first.execute(first._executor.program(gated))
+    outcome = await second.execute(second._executor.program(gated))
+    OutcomeFormatter(several)(outcome)
+    assert "Waiting for you" in outputs.made[0].text, "what is known without asking stands there at once"
+    await until(lambda: widgets.made, "the card is live")
+    widgets.made[0].click("approve")
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "the run has ended")
+    assert [len(await runtime.pending()) for runtime in (first, second)] == [1, 0]
+    assert not third.path.exists(), "nobody asked the one that has no file"
+
+
+async def test_an_outcome_that_no_runtime_holds_stays_static_and_says_how_to_decide(several, runtime, outputs, widgets):
+    outcome = await runtime.execute(runtime._executor.program(gated))
+    formatter = OutcomeFormatter(several)
+    formatter(outcome)
+    await until(lambda: not formatter._tasks, "every runtime was asked")
+    assert "await runtime.approve(" in outputs.made[0].text
+    assert not widgets.made
+
+
+async def test_of_runtimes_on_one_file_the_one_with_the_connectors_is_taken(several, tmp_path):
+    complete = several.user_ns["a"]
+    outcome = await complete.execute(complete._executor.program(gated))
+    bare = Runtime(path=complete.path)
+    assert await holder([bare, complete], outcome.execution_id) is complete
+    assert await holder([bare], outcome.execution_id) is bare
+    (tmp_path / "broken.sqlite3").write_text("not a store " * 100)
+    assert await holder([Runtime(path=tmp_path / "broken.sqlite3"), complete], outcome.execution_id) is complete
+    await bare.close()
+
+
 async def test_in_a_kernel_without_a_person_the_card_is_static_and_has_no_controls(
     runtime, outputs, widgets, monkeypatch
 ):
-    monkeypatch.setattr(view_module, "current_place", lambda: "file")
+    monkeypatch.setattr(outputs_module, "current_place", lambda: "file")
     await begin(runtime, gated)
     assert "await runtime.approve(" in outputs.made[0].text
     assert not outputs.made[0].is_live

@@ -6,12 +6,13 @@ Owns: the formatter of ``Outcome``. Never does: anything where a card of that ex
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card.element import Element
 from codemode_jupyter.notebook.card.layout import CardState, card_layout, unrecorded_layout
-from codemode_jupyter.notebook.card.outputs import Output, current_place, static_bundle
+from codemode_jupyter.notebook.card.outputs import CellOutputs, Output, static_bundle
 from codemode_jupyter.notebook.card.shown import shown_executions
 from codemode_jupyter.notebook.card.text import to_text
 from codemode_jupyter.notebook.card.view import RunView
@@ -22,7 +23,7 @@ from codemode_jupyter.runtime.runtime import Runtime
 def register_formatters(ip: Any) -> None:
     """Have outcomes shown as cards in the shell ``ip``."""
     formatter = ip.display_formatter.ipython_display_formatter
-    formatter.for_type(Outcome, lambda outcome: _display(outcome, ip.user_ns))
+    formatter.for_type(Outcome, OutcomeFormatter(ip))
 
 
 def unregister_formatters(ip: Any) -> None:
@@ -59,20 +60,49 @@ def _console_record(text: str) -> ConsoleRecord:
     return ConsoleRecord("log", text)
 
 
-def _display(outcome: Outcome, namespace: dict[str, Any]) -> None:
-    if outcome.execution_id in shown_executions:
-        return
-    place = current_place()
-    if place == "terminal":
-        print(to_text(outcome_layout(outcome)))  # noqa: T201  a terminal's output
-        return
-    runtimes = _runtimes(namespace)
-    if place == "page" and outcome.status == "paused" and runtimes and _loop_runs():
-        view = RunView(runtimes[0])
-        view.show()
-        view.attach(outcome.execution_id)
-        return
-    Output(static_bundle(outcome_layout(outcome)))
+class OutcomeFormatter:
+    """Shows outcomes in the shell ``ip``; one that waits gets the buttons of the runtime that holds it."""
+
+    def __init__(self, ip: Any) -> None:
+        self._ip = ip
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Show an outcome in the current cell, unless its card stands there already."""
+        if outcome.execution_id in shown_executions:
+            return
+        cell, tree = CellOutputs(), outcome_layout(outcome)
+        if cell.place == "terminal":
+            print(to_text(tree))  # noqa: T201  a terminal's output
+        elif cell.place == "page" and outcome.status == "paused" and _loop_runs():
+            cell.show(tree)
+            shown_executions.add(outcome.execution_id, cell.number)
+            task = asyncio.get_running_loop().create_task(self._make_live(outcome, cell))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            Output(static_bundle(tree))
+
+    async def _make_live(self, outcome: Outcome, cell: CellOutputs) -> None:
+        runtime = await holder(_runtimes(self._ip.user_ns), outcome.execution_id)
+        if runtime is not None:
+            RunView(runtime, cell).attach(outcome.execution_id)
+
+
+async def holder(runtimes: Iterable[Runtime], execution_id: str) -> Runtime | None:
+    """Return the runtime that holds an execution, of several one that has its connectors; ``None``: none does."""
+    holders: list[Runtime] = []
+    for runtime in runtimes:
+        if not runtime.path.exists():  # asking would make the file
+            continue
+        try:
+            execution = await runtime.execution(execution_id)
+        except CodemodeError:  # it has no such execution, or its file cannot be read
+            continue
+        if {connector.name for connector in runtime.connectors}.issuperset(execution.connectors):
+            return runtime
+        holders.append(runtime)
+    return holders[0] if holders else None
 
 
 def _runtimes(namespace: dict[str, Any]) -> Sequence[Runtime]:

@@ -1,4 +1,4 @@
-"""A cell's outputs that can be replaced later, and what the place that shows them can do.
+"""A cell's outputs that can be replaced later, and what is known of the cell and the place that shows it.
 
 Owns: the display handle, the bundle of MIME types, and the choice of a place. Never does: layout.
 A task that began with a click has no cell of its own, so what it displays would show up nowhere: every output is made
@@ -41,6 +41,11 @@ def current_source() -> str:
     return source if isinstance(source, str) else ""
 
 
+def current_number() -> int | None:
+    """Return the number of the current cell, ``None`` without a shell."""
+    return getattr(get_ipython(), "execution_count", None)
+
+
 def static_bundle(tree: Element) -> Bundle:
     """Return a tree as HTML and text, for an output that needs no kernel."""
     return {"text/html": to_html(tree), "text/plain": to_text(tree)}
@@ -65,3 +70,23 @@ class Output:
         if not self._empty:
             self.replace(_EMPTY)
             self._empty = True
+
+
+class CellOutputs:
+    """The current cell, as a card needs it: where it is shown, its text, its number, and two outputs in it.
+
+    ``card`` and ``controls`` are there after ``show``, which must be called in the cell; in a terminal never.
+    """
+
+    def __init__(self) -> None:
+        self.place = current_place()
+        self.source = current_source()
+        self.number = current_number()
+        self.card: Output | None = None
+        self.controls: Output | None = None
+
+    def show(self, tree: Element) -> None:
+        """Make the outputs, the card's with a static tree in it."""
+        if self.place != "terminal" and self.card is None:
+            self.card = Output(static_bundle(tree))
+            self.controls = Output()

@@ -16,7 +16,7 @@ from codemode_jupyter.notebook.card.clicks import Clicks
 from codemode_jupyter.notebook.card.controls import Controls, newest_controls
 from codemode_jupyter.notebook.card.element import Element
 from codemode_jupyter.notebook.card.layout import CardState, bare_layout, card_layout
-from codemode_jupyter.notebook.card.outputs import Output, current_place, current_source, static_bundle
+from codemode_jupyter.notebook.card.outputs import CellOutputs, static_bundle
 from codemode_jupyter.notebook.card.shown import shown_executions
 from codemode_jupyter.notebook.card.status import Status, is_final
 from codemode_jupyter.notebook.card.text import to_text
@@ -35,23 +35,20 @@ LIVE_AFTER = 0.2
 
 
 class RunView:
-    """Shows one execution in the cell that is running now.
+    """Shows one execution in the cell that is running now, or in the outputs of an earlier one that are given.
 
     ``show`` in the cell, then ``attach`` on the event loop; from then on it follows ``runtime.subscribe`` until the
     kernel ends. Where outputs cannot be replaced afterwards (a terminal, ``nbclient``), await ``settle`` before the
     cell ends.
     """
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, cell: CellOutputs | None = None) -> None:
         self._runtime = runtime
-        self._place = current_place()
-        self._source = current_source()
-        self._output: Output | None = None
-        self._controls_output: Output | None = None
+        self._cell = cell or CellOutputs()
         self._widget: CardWidget | None = None
         self._execution_id: str | None = None
         self._record: ExecutionRecord | None = None
-        self._stale = False
+        self._behind = False
         self._following = False
         self._drawing = asyncio.Lock()
         self._drawn: Element | None = None
@@ -62,18 +59,14 @@ class RunView:
 
     def show(self) -> None:
         """Make the outputs; must be called in the cell."""
-        if self._place == "terminal" or self._output is not None:
-            return
-        self._drawn = bare_layout(Status("Running", "running"))
-        self._output = Output(static_bundle(self._drawn))
-        self._controls_output = Output()
+        self._cell.show(bare_layout(Status("Running", "running")))
 
     def attach(self, execution_id: str) -> None:
         """Follow ``execution_id`` from now on; must be called on the loop. An earlier run's controls are withdrawn."""
         newest_controls.withdraw()
         self._execution_id = execution_id
         self._clicks = Clicks(self._runtime, execution_id, self._waiting, self._refresh)
-        shown_executions.add(execution_id)
+        shown_executions.add(execution_id, self._cell.number)
         loop = asyncio.get_running_loop()
         self._live_from = loop.time() + LIVE_AFTER
         self._unsubscribe = self._runtime.subscribe(self._on_change)
@@ -84,16 +77,16 @@ class RunView:
         if self._execution_id is None:
             return
         await self._refresh()
-        if self._place == "terminal" and self._drawn is not None:
+        if self._cell.place == "terminal" and self._drawn is not None:
             print(to_text(self._drawn))  # noqa: T201  a terminal's output
-        if self._place != "page":
+        if self._cell.place != "page":
             self._end()
 
     def _on_change(self, execution_id: str) -> None:
         if execution_id != self._execution_id:
             return
-        self._stale = True
-        if self._place == "page" and not self._following:
+        self._behind = True
+        if self._cell.place == "page" and not self._following:
             self._following = True
             self._start(self._follow())
 
@@ -113,8 +106,8 @@ class RunView:
         """Draw until what is drawn is what is; between changes there is no task."""
         loop = asyncio.get_running_loop()
         try:
-            while self._stale:
-                self._stale = False
+            while self._behind:
+                self._behind = False
                 began = loop.time()
                 await self._refresh()
                 if self._record is None:
@@ -141,13 +134,13 @@ class RunView:
                 self._replace(bare_layout(Status("Card failed", "bad"), f"{type(error).__name__}: {error}"))
 
     def _draw(self, record: ExecutionRecord, pending: list[PendingCall], *, stale: bool) -> None:
-        program = record.code.strip() not in self._source
+        program = record.code.strip() not in self._cell.source
         notices = self._clicks.notices if self._clicks is not None else ()
         state = CardState(record, tuple(pending), stale=stale, notices=notices, program=program)
         if is_final(record):
             self._replace(card_layout(state))
             self._offer_controls(record)
-        elif stale or self._place != "page":
+        elif stale or self._cell.place != "page":
             self._replace(card_layout(state))
         else:
             self._draw_live(record, state)
@@ -161,9 +154,9 @@ class RunView:
         live = card_layout(replace(state, live=True, deciding=deciding))
         if self._widget is not None:
             self._widget.show(live)
-        elif self._output is not None:
+        elif self._cell.card is not None:
             self._widget = CardWidget(live, self._on_action, asyncio.get_running_loop())
-            self._output.replace(*self._widget.bundle(card_layout(state)))
+            self._cell.card.replace(*self._widget.bundle(card_layout(state)))
         self._drawn = None
 
     def _replace(self, tree: Element) -> None:
@@ -171,15 +164,15 @@ class RunView:
         if tree == self._drawn:
             return
         self._drawn = tree
-        if self._output is not None:
-            self._output.replace(static_bundle(tree))
+        if self._cell.card is not None:
+            self._cell.card.replace(static_bundle(tree))
         if self._widget is not None:
             self._widget.show(tree)
             self._widget.close_when_unseen()
 
     def _offer_controls(self, record: ExecutionRecord) -> None:
-        if self._place == "page" and self._controls_output is not None:
-            output, self._controls_output = self._controls_output, None
+        if self._cell.place == "page" and self._cell.controls is not None:
+            output, self._cell.controls = self._cell.controls, None
             newest_controls.offer(Controls(self._runtime, record, output))
 
     # ---- clicks
