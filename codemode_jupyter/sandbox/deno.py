@@ -31,9 +31,9 @@ def find_deno() -> str | None:
 class DenoExecutor:
     """Runs passes without a browser, in a Deno process that has no permission at all.
 
-    The process starts with the first pass, serves all others, and is replaced when it dies. A pass that does not end by
-    itself is ended by killing the process when it is alone in it, else by ending its Worker; such a process takes no
-    further passes.
+    The process starts with the first pass, serves all others of its event loop, and is replaced when it dies. A pass
+    that does not end by itself is ended by killing the process when it is alone in it, else by ending its Worker; such
+    a process takes no further passes.
 
     Parameters
     ----------
@@ -89,16 +89,19 @@ class DenoExecutor:
         self._is_closed = True
         processes, self._processes = self._processes, []
         for process in processes:
-            process.kill()
+            process.free()
         for process in processes:
             await asyncio.to_thread(process.wait)
 
     def _process(self) -> DenoProcess:
-        """Return a process that takes passes, starting one if there is none."""
+        """Return a process that takes passes of the running loop, starting one if there is none."""
         if self._is_closed:
             raise CodemodeError("no_sandbox", "The headless sandbox was closed.")
-        for process in self._processes:
-            if process.is_usable:
+        loop = asyncio.get_running_loop()
+        for process in list(self._processes):
+            if not process.is_usable:
+                self._put_away(process)
+            elif process.serves(loop):
                 return process
         try:
             process = DenoProcess(self._binary)
@@ -113,6 +116,6 @@ class DenoExecutor:
         """Kill a process that takes no more passes, once none is left in it."""
         if process.is_usable or process.run_count > 0:
             return
-        process.kill()
+        process.free()
         if process in self._processes:
             self._processes.remove(process)

@@ -1,17 +1,17 @@
-"""One Deno process and the pipe to it.
+"""One Deno process with the sandbox's host in it.
 
-Owns: the process, its launch flags, the secret that marks its lines, and the two threads that read and write the pipe.
-Never does: know what a text means. Threads, not the loop's own pipes, so that a process belongs to no event loop and
-needs none to be put away.
+Owns: the process, its launch flags, the secret that marks its lines, and the Workers open in it.
+Never does: know what a text means, or how bytes get through a pipe (``pipes.py``).
+
+The lines are the host's (``js/deno/host.js``): three words parted by single blanks, the last of which goes to the end
+of the line. Neither side looks into a text on its way.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import queue
 import secrets
 import shutil
 import subprocess
@@ -20,17 +20,15 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from codemode_jupyter.sandbox.pipes import open_pipes
 from codemode_jupyter.sandbox.worker_source import worker_source
 
 Failure: TypeAlias = Literal["lost", "memory", "too_large", "protocol"]
 
 HEAP_MEGABYTES = 512
 """Limit of one sandbox's memory, given to V8; over it the process dies."""
-
-MAX_LINE_BYTES = 64 * 2**20
-"""Longest line of the process; the host's own cap on a text is lower."""
 
 _FOLDER = Path(__file__).parent / "js" / "deno"
 _FLAGS = (
@@ -45,20 +43,21 @@ _FLAGS = (
     f"--import-map={_FOLDER / 'import_map.json'}",
     f"--v8-flags=--max-old-space-size={HEAP_MEGABYTES}",
 )
-_ERROR_TEXT_BYTES = 4_000
 
 
 class DenoRun:
     """One Worker in the process, as the executor sees it: where its texts go."""
 
     def __init__(self, receive: Callable[[str], None], fail: Callable[[Failure, str], None]) -> None:
-        self.loop = asyncio.get_running_loop()
         self.receive = receive
         self.fail = fail
 
 
 class DenoProcess:
     """A running Deno process with the sandbox's host in it.
+
+    It belongs to the event loop that started it, which alone may use it, until that loop is closed and another one
+    adopts it.
 
     Parameters
     ----------
@@ -83,25 +82,19 @@ class DenoProcess:
             env=_environment(folder),
             start_new_session=True,
         )
-        self._secret = secrets.token_hex(16)
+        secret = secrets.token_hex(16)
+        self._mark = f"{secret} ".encode()
         self._runs: dict[str, DenoRun] = {}
-        self._lock = threading.Lock()
-        self._orders: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._error_text = b""
         self._is_dead = False
         self.is_retired = False
-        self._threads = [
-            threading.Thread(target=target, name=f"codemode-deno-{target.__name__.strip('_')}", daemon=True)
-            for target in (self._read, self._write, self._read_errors)
-        ]
-        for thread in self._threads:
-            thread.start()
-        self._order("init", self._secret, worker_source())
+        self._loop = asyncio.get_running_loop()
+        self._pipes = open_pipes(self._process, self._loop, self._take, self._bury)
+        self._order("init", secret, json.dumps(worker_source()))
 
     @property
     def is_usable(self) -> bool:
         """Whether it takes further runs."""
-        return not self._is_dead and not self.is_retired
+        return not self._is_dead and not self.is_retired and self._process.poll() is None
 
     @property
     def run_count(self) -> int:
@@ -113,108 +106,87 @@ class DenoProcess:
         """The process id."""
         return self._process.pid
 
+    def serves(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Tell whether it belongs to this loop; an idle one whose loop is closed is adopted."""
+        if self._loop is not loop and self._loop.is_closed() and not self._runs:
+            self._loop = loop
+            self._pipes.attach(loop)
+        return self._loop is loop
+
     def open(self, run: DenoRun) -> str:
-        """Give a run a Worker of its own and return its id; ``fail`` is called if the process is dead already."""
+        """Give a run a Worker of its own and return its id."""
         run_id = secrets.token_hex(8)
-        with self._lock:
-            if not self._is_dead:
-                self._runs[run_id] = run
-                self._order("open", run_id)
-                return run_id
-        run.loop.call_soon(run.fail, "lost", "The sandbox's process has ended.")
+        self._runs[run_id] = run
+        self._order("open", run_id)
         return run_id
 
     def send(self, run_id: str, text: str) -> None:
-        """Send a text to a run's Worker."""
+        """Send a text, which has no line breaks, to a run's Worker."""
         self._order("send", run_id, text)
 
     def close(self, run_id: str) -> None:
         """Free a run's Worker."""
-        with self._lock:
-            if self._runs.pop(run_id, None) is None:
-                return
-        self._order("close", run_id)
+        if self._runs.pop(run_id, None) is not None:
+            self._order("close", run_id)
 
     def kill(self) -> None:
-        """Kill the process; every run in it fails as lost."""
+        """Kill the process; every run in it fails as lost, soon."""
         self._process.kill()
 
     def wait(self) -> None:
-        """Return when the process is gone and everything of it is freed. Blocks."""
-        for thread in self._threads:
-            thread.join()
+        """Return when the process is gone. Blocks."""
+        self._process.wait()
 
-    def _order(self, *parts: str) -> None:
-        self._orders.put(json.dumps(parts))
+    def free(self) -> None:
+        """Kill the process and free what is left of it, from any loop; every run in it fails as lost."""
+        self._process.kill()
+        if self._loop.is_closed() or self._loop is asyncio.get_running_loop():
+            self._close()
+        else:
+            self._loop.call_soon_threadsafe(self._close)
 
-    def _write(self) -> None:
-        pipe = self._process.stdin
-        if pipe is None:
-            return
-        with pipe:
-            while (order := self._orders.get()) is not None:
-                try:
-                    pipe.write(order.encode() + b"\n")
-                    if self._orders.empty():
-                        pipe.flush()
-                except OSError:
-                    break
+    def _order(self, kind: str, run_id: str, text: str = "") -> None:
+        self._pipes.write(f"{kind} {run_id} {text}\n".encode())
 
-    def _read(self) -> None:
-        pipe = self._process.stdout
-        if pipe is None:
-            return
-        secret = self._secret.encode()
-        with pipe:
-            while line := pipe.readline(MAX_LINE_BYTES):
-                if not line.startswith(secret):
-                    continue  # not the host: something of the engine's own
-                kind, run_id, text = json.loads(line[len(secret) :])
-                self._deliver(kind, run_id, text)
-        self._bury()
-
-    def _read_errors(self) -> None:
-        pipe = self._process.stderr
-        if pipe is None:
-            return
-        with pipe:
-            while line := pipe.readline(_ERROR_TEXT_BYTES):
-                self._error_text = (self._error_text + line)[-_ERROR_TEXT_BYTES:]
-
-    def _deliver(self, kind: str, run_id: str, text: str) -> None:
-        with self._lock:
-            run = self._runs.get(run_id)
+    def _take(self, line: bytes) -> None:
+        if not line.startswith(self._mark):
+            return  # not the host: something of the engine's own
+        kind, run_id, text = line[len(self._mark) :].decode("utf-8", "replace").split(" ", 2)
+        run = self._runs.get(run_id)
         if run is None:
             return
         if kind == "text":
-            _call_on(run.loop, run.receive, text)
-        else:
-            _call_on(run.loop, run.fail, kind, text)
+            run.receive(text)
+        elif kind in get_args(Failure):
+            run.fail(kind, text)  # type: ignore[arg-type]  # one of the failures, checked above
+
+    def _close(self) -> None:
+        self._pipes.close()
+        self._bury()
 
     def _bury(self) -> None:
-        """Tell every run that the process is gone: its pipe has ended."""
+        """Tell every run that the process is gone: its pipes have ended."""
+        if self._is_dead:
+            return
+        self._is_dead = True
         self._process.kill()
-        self._process.wait()
-        self._threads[2].join()
-        with self._lock:
-            self._is_dead = True
-            runs, self._runs = self._runs, {}
-        self._orders.put(None)
+        # The system keeps its entry until it is waited for, which may take a moment.
+        threading.Thread(target=self._forget, name="codemode-deno-end", daemon=True).start()
+        runs, self._runs = self._runs, {}
         kind, reason = self._why(len(runs))
         for run in runs.values():
-            _call_on(run.loop, run.fail, kind, reason)
+            run.fail(kind, reason)
+
+    def _forget(self) -> None:
+        self._process.wait()
         self._remove_folder()
 
     def _why(self, run_count: int) -> tuple[Failure, str]:
-        if b"out of memory" in self._error_text.lower() and run_count == 1:
+        error_text = self._pipes.error_text
+        if b"out of memory" in error_text.lower() and run_count == 1:
             return "memory", f"The program used more than {HEAP_MEGABYTES} MB of memory."
-        last = self._error_text.decode("utf-8", "replace").strip().splitlines()
+        last = error_text.decode("utf-8", "replace").strip().splitlines()
         return "lost", "The sandbox's process ended" + (f": {last[-1][:300]}" if last else ".")
-
-
-def _call_on(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: str) -> None:
-    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for this run any more
-        loop.call_soon_threadsafe(call, *arguments)
 
 
 def _environment(folder: str) -> dict[str, str]:

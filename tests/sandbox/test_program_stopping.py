@@ -157,3 +157,24 @@ async def test_nothing_of_the_kernels_environment_reaches_the_process(monkeypatc
     assert b"NO_COLOR" in environment
     assert b"hunter2" not in environment
     await executor.close()
+
+
+async def test_an_executor_can_be_closed_from_another_loop():
+    executor = DenoExecutor()
+    running = asyncio.create_task(Kernel("async () => { while (true) {} }").run(executor))
+    await asyncio.sleep(0)
+    [process] = executor._processes
+    await asyncio.to_thread(asyncio.run, executor.close())
+    assert not is_alive(process.pid)
+    assert (await running).kind == "lost"
+
+
+async def test_an_idle_process_that_died_is_replaced_before_the_next_pass():
+    executor = DenoExecutor()
+    await Kernel("async () => 1").run(executor)
+    [process] = executor._processes
+    process.kill()
+    await asyncio.to_thread(process.wait)
+    assert (await Kernel("async () => 'next'").run(executor)).value == '"next"'
+    assert executor._processes != [process]
+    await executor.close()

@@ -1,10 +1,11 @@
 // The parent of the sandbox Workers in a Deno process: carries texts between them and the kernel's pipe.
 //
-// Started without any permission. Standard input brings one JSON array a line; standard output takes one JSON array a
-// line, after a secret that came with the first line: what does not begin with it was not written here. A program's
-// text is never looked into.
+// Started without any permission. A line is three words parted by single blanks, the last of which goes to the end of
+// the line. Standard input brings `open ID`, `close ID` and `send ID TEXT`, and first of all `init SECRET SOURCE` (the
+// Workers' source as JSON). Standard output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not
+// written here. A program's text is never looked into; a line break in it would end its line, and what follows has no
+// secret before it.
 
-/** @typedef {["init", secret: string, source: string] | ["open" | "close", id: string] | ["send", id: string, text: string]} Order */
 /** @typedef {{worker: Worker, port: MessagePort}} Sandbox */
 
 /** Longest text of a Worker, in UTF-16 units. */
@@ -20,9 +21,13 @@ let spare = null;
 let secret = "";
 let runtimeUrl = "";
 
-/** @param {[kind: string, id: string, text: string]} message */
-function tell(message) {
-  const line = encoder.encode(`${secret}${JSON.stringify(message)}\n`);
+/**
+ * @param {string} kind
+ * @param {string} id
+ * @param {string} text
+ */
+function tell(kind, id, text) {
+  const line = encoder.encode(`${secret} ${kind} ${id} ${text}\n`);
   for (let written = 0; written < line.length; ) written += Deno.stdout.writeSync(line.subarray(written));
 }
 
@@ -44,7 +49,7 @@ function open(id) {
   sandbox.port.onmessage = ({ data }) => {
     if (typeof data !== "string") fail(id, "protocol", "The sandbox sent something that is not text.");
     else if (data.length > MAX_TEXT_LENGTH) fail(id, "too_large", "The sandbox sent a text that is too long.");
-    else tell(["text", id, data]);
+    else tell("text", id, data);
   };
   sandbox.worker.onerror = (event) => {
     event.preventDefault();
@@ -70,40 +75,47 @@ function close(id) {
 function fail(id, kind, reason) {
   if (!sandboxes.has(id)) return;
   close(id);
-  tell([kind, id, reason]);
+  tell(kind, id, reason);
 }
 
-/** @param {Order} order */
-function obey(order) {
-  switch (order[0]) {
-    case "init":
-      secret = order[1];
-      runtimeUrl = URL.createObjectURL(new Blob([order[2]], { type: "text/javascript" }));
-      spare = makeSandbox();
-      tell(["ready", "", ""]);
+/** @param {string} line */
+function obey(line) {
+  const blank = line.indexOf(" ");
+  const second = line.indexOf(" ", blank + 1);
+  const id = line.slice(blank + 1, second);
+  switch (line.slice(0, blank)) {
+    case "send":
+      sandboxes.get(id)?.port.postMessage(line.slice(second + 1));
       break;
     case "open":
-      open(order[1]);
-      break;
-    case "send":
-      sandboxes.get(order[1])?.port.postMessage(order[2]);
+      open(id);
       break;
     case "close":
-      close(order[1]);
+      close(id);
+      break;
+    case "init":
+      secret = id;
+      runtimeUrl = URL.createObjectURL(new Blob([JSON.parse(line.slice(second + 1))], { type: "text/javascript" }));
+      spare = makeSandbox();
       break;
   }
 }
 
 const decoder = new TextDecoder();
-/** Pieces of a line whose end has not come yet. @type {string[]} */
-let pieces = [];
-for await (const chunk of Deno.stdin.readable) {
-  const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
-  pieces.push(first);
-  for (const line of others) {
-    obey(JSON.parse(pieces.join("")));
-    pieces = [line];
+/** As much as a pipe holds. */
+const chunk = new Uint8Array(2 ** 16);
+/** The part of a line whose end has not come yet. */
+let begun = "";
+// Not `Deno.stdin.readable`: its streams cost as much again as the whole way from the kernel and back.
+for (let length = await Deno.stdin.read(chunk); length !== null; length = await Deno.stdin.read(chunk)) {
+  const text = decoder.decode(chunk.subarray(0, length), { stream: true });
+  let start = 0;
+  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+    obey(begun + text.slice(start, end));
+    begun = "";
+    start = end + 1;
   }
+  begun += text.slice(start);
 }
 // The kernel closed the pipe: it is gone, and so are we.
 Deno.exit(0);
