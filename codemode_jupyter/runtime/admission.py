@@ -21,6 +21,7 @@ from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.decisions import kept_arguments
 from codemode_jupyter.runtime.digest import call_digest
 from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR, CallRequest
 
 _log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ def readable(text: str) -> str:
 
 def _bind(row: CallRow, tool: Tool, sent: str) -> None:
     arguments = bind_arguments(tool, values.decode_arguments(sent), row.name)
-    tool.validate(arguments)
+    _validate(tool, row, arguments)
     bound = values.encode(arguments)
     row.bound = None if bound == row.arguments else bound
     row.ephemeral = tool.replay == "reexecute"
@@ -69,6 +70,16 @@ def _bind(row: CallRow, tool: Tool, sent: str) -> None:
     row.requires_approval = _requires_approval(tool, row, arguments)
     if row.requires_approval:
         row.state = "pending"
+
+
+def _validate(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> None:
+    try:
+        tool.validate(arguments)
+    except CodemodeError:
+        raise
+    except Exception as fault:
+        message = f"Arguments to {row.name} do not fit: {message_of(fault) or type(fault).__name__}"
+        raise CodemodeError("invalid_arguments", message) from fault
 
 
 def _requires_approval(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> bool:

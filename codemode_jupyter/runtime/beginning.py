@@ -5,6 +5,7 @@ Owns: which programs are accepted, and the row of an execution that begins. Neve
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 import uuid
@@ -12,6 +13,7 @@ import uuid
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import prepare_program
 from codemode_jupyter.runtime import failures
+from codemode_jupyter.runtime.options import check_seconds
 from codemode_jupyter.runtime.store.rows import ExecutionRow
 
 MAX_CODE = 1_000_000
@@ -20,6 +22,8 @@ MAX_CODE = 1_000_000
 LANGUAGES = ("javascript",)
 """Languages a program may be written in."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def new_execution(code: str, language: str, timeout: float, connectors: tuple[str, ...], owner: str) -> ExecutionRow:
     """Return the row of a new execution: running, or failed when the program does not parse.
@@ -27,9 +31,10 @@ def new_execution(code: str, language: str, timeout: float, connectors: tuple[st
     Raises
     ------
     CodemodeError
-        ``invalid_code``, ``too_large``, ``unknown_language``: nothing is to be recorded.
+        ``invalid_code``, ``too_large``, ``unknown_language``, ``invalid_option``: nothing is to be recorded.
     """
     _check(code, language)
+    check_seconds("timeout", timeout)
     now = time.time()
     row = ExecutionRow(
         id=f"exec_{int(now * 1000):015d}_{uuid.uuid4()}",
@@ -63,6 +68,15 @@ def _check(code: str, language: str) -> None:
             "too_large",
             f"The program is too large to record durably: {len(code):,} characters, the limit is {MAX_CODE:,}.",
             hint="Pass data through a tool, not in the program's text.",
+        )
+    if half := _SURROGATE.search(code):
+        before = code[: half.start()]
+        line, column = before.count("\n") + 1, half.start() - (before.rfind("\n") + 1) + 1
+        raise CodemodeError(
+            "invalid_code",
+            f"The program holds half a character (a lone surrogate) at line {line}, column {column}.",
+            hint=f"Write it as an escape in a text: \\u{ord(half.group()):04x}.",
+            data={"line": line, "column": column},
         )
     if language not in LANGUAGES:
         raise CodemodeError(

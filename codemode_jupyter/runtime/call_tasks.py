@@ -15,7 +15,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.admission import arguments_of
 from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.store.rows import CallRow
-from codemode_jupyter.runtime.tool_run import CallOutcome, run_tool, stopped
+from codemode_jupyter.runtime.tool_run import CallOutcome, cancelled, run_tool, stopped
 
 CANCEL_SECONDS = 2.0
 """How long a cancelled tool may take to clean up before it is left to itself."""
@@ -80,7 +80,7 @@ class CallTasks:
         try:
             outcome = await run_tool(tool, row.name, arguments_of(row), context, self._limit)
         except asyncio.CancelledError:
-            outcome = stopped(row.name)
+            outcome = stopped(row.name) if _is_being_cancelled() else cancelled(row.name)
         self._ended.append((row, outcome))
         if len(self._ended) == 1:
             # Outcomes of one tick share a commit.
@@ -102,3 +102,9 @@ class CallTasks:
             self._on_store_failure(not_owner(self._log.execution_id))
         kept = {row.seq for row in recorded}
         self._on_recorded([(row, outcome) for row, outcome in ended if row.seq in kept])
+
+
+def _is_being_cancelled() -> bool:
+    """Tell whether somebody cancels the present task; a tool can raise ``CancelledError`` by itself."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -47,11 +47,11 @@ class Capabilities:
             if self._tools is None:
                 tools = {connector.name: await load_tools(connector) for connector in self.connectors}
                 tools[CODEMODE_NAMESPACE] = self._built_in
-                self._tools = tools
                 self.catalogue = Catalogue(
-                    CatalogueEntry(connector.name, connector.instructions(), tools[connector.name])
+                    CatalogueEntry(connector.name, _instructions(connector), tools[connector.name])
                     for connector in self.connectors
                 )
+                self._tools = tools
 
     def tools_of(self, connector: str) -> dict[str, Tool]:
         """Return the tools of one connector by name; empty when there is no such connector."""
@@ -94,3 +94,15 @@ class Capabilities:
             return f"{connector} has no tools."
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""  # noqa: PLR2004  a readable list
         return f"{connector} has: {', '.join(names[:10])}{more}."
+
+
+def _instructions(connector: Connector) -> str:
+    try:
+        return connector.instructions()
+    except CodemodeError:
+        raise
+    except Exception as error:
+        raise CodemodeError(
+            "connector_failed",
+            f'Connector "{connector.name}" could not give its instructions: {type(error).__name__}: {error}.',
+        ) from error

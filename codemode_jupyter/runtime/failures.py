@@ -110,8 +110,13 @@ def to_json(detail: ErrorDetail) -> str:
 
 
 def from_json(text: str | None) -> ErrorDetail | None:
-    """Return a stored detail."""
-    return None if text is None else ErrorDetail(**json.loads(text))
+    """Return a stored detail, or one that says that it cannot be read."""
+    if text is None:
+        return None
+    try:
+        return ErrorDetail(**json.loads(text))
+    except (ValueError, TypeError):
+        return ErrorDetail("unreadable_value", "The stored error cannot be read.")
 
 
 def call_detail(row: CallRow) -> ErrorDetail | None:

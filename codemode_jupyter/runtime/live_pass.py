@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import logging
 import secrets
 from collections.abc import Callable, Sequence
 
@@ -21,6 +22,7 @@ from codemode_jupyter.runtime.log import ExecutionLog
 from codemode_jupyter.runtime.records import ConsoleRecord
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.runtime.tool_run import CallOutcome, failed
+from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import (
     STEP_CONNECTOR,
     CallBatch,
@@ -32,6 +34,8 @@ from codemode_jupyter.sandbox.protocol import (
     Reply,
     StepResult,
 )
+
+_log = logging.getLogger(__name__)
 
 
 class LivePass:
@@ -73,6 +77,10 @@ class LivePass:
             self._handle(batch)
         except CodemodeError as error:
             self.abort(error)
+        except Exception as error:  # noqa: BLE001  a program must not wait for ever for an answer that cannot come
+            _log.exception("A call of execution %s failed inside codemode-jupyter.", self._log.execution_id)
+            fault = f"{type(error).__name__}: {message_of(error)}"
+            self.abort(CodemodeError("internal_error", fault, hint="This is a fault of codemode-jupyter."))
         self._notify()
 
     def step_result(self, result: StepResult) -> None:

@@ -137,4 +137,7 @@ def logs_text(lines: Iterable[ConsoleRecord]) -> str:
 
 def stored_logs(row: ExecutionRow) -> tuple[ConsoleRecord, ...]:
     """Return the console lines of the newest pass."""
-    return tuple(ConsoleRecord(level, text) for level, text in json.loads(row.logs or "[]"))
+    try:
+        return tuple(ConsoleRecord(level, text) for level, text in json.loads(row.logs or "[]"))
+    except (ValueError, TypeError):
+        return (ConsoleRecord("warn", "[codemode: the stored console lines cannot be read]"),)

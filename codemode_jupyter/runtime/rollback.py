@@ -22,6 +22,7 @@ from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.executions import FINISHED
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.runtime.tool_run import RAN_ANYWAY
+from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, STEP_CONNECTOR
 
 
@@ -100,10 +101,12 @@ async def roll_back(
     for call in candidates:
         await _revert(store, capabilities, execution_id, call, tally)
         notify()
-    status: ExecutionStatus = "partly_rolled_back" if tally.failed or tally.doubtful or tally.skipped else "rolled_back"
     with store.transaction() as connection:
+        # Another rollback of this execution may have had, or still have, some of the calls.
+        left = any(call.state == "reverting" or _is_revertible(call) for call in store.calls.of(execution_id))
+        status: ExecutionStatus = "partly_rolled_back" if left or tally.doubtful else "rolled_back"
         store.executions.update(
-            connection, execution_id, ("partly_rolled_back",), status=status, updated_at=time.time()
+            connection, execution_id, ("partly_rolled_back", "rolled_back"), status=status, updated_at=time.time()
         )
     return _report(execution_id, status, tally)
 
@@ -120,13 +123,17 @@ def _candidates(calls: list[CallRow], capabilities: Capabilities, tally: _Tally)
             tally.doubtful.append(_entry(call, f"it failed ({call.code}), but may have had its effect"))
         elif call.state == "reverting":
             tally.doubtful.append(_entry(call, "its undoing began, but it is not known whether it ended"))
-        elif call.state == "applied" and call.can_revert:
+        elif _is_revertible(call):
             tool = capabilities.tools_of(call.connector).get(call.method)
             if tool is None or tool.revert is None:
                 tally.skipped.append(_entry(call, "this runtime has no revert for it"))
             else:
                 candidates.append(call)
     return candidates
+
+
+def _is_revertible(call: CallRow) -> bool:
+    return call.state == "applied" and call.can_revert
 
 
 async def _revert(store: Store, capabilities: Capabilities, execution_id: str, call: CallRow, tally: _Tally) -> None:
@@ -137,7 +144,7 @@ async def _revert(store: Store, capabilities: Capabilities, execution_id: str, c
         revert = capabilities.find(call.connector, call.method).revert
         await _call(revert, arguments_of(call), None if call.outcome is None else values.decode(call.outcome))
     except Exception as error:  # noqa: BLE001  one failing revert must not stop the others
-        tally.failed.append(_entry(call, str(error) or type(error).__name__))
+        tally.failed.append(_entry(call, message_of(error) or type(error).__name__))
         state = "applied"
     else:
         tally.reverted.append(_entry(call))
@@ -151,9 +158,17 @@ async def _call(revert: Any, arguments: dict[str, Any], result: Any) -> None:
     if inspect.iscoroutinefunction(revert):
         await revert(arguments, result)
         return
-    answer = await asyncio.to_thread(revert, arguments, result)
+    answer = await asyncio.to_thread(_in_thread, revert, arguments, result)
     if inspect.isawaitable(answer):
         await answer
+
+
+def _in_thread(revert: Any, arguments: dict[str, Any], result: Any) -> Any:
+    try:
+        return revert(arguments, result)
+    except (StopIteration, SystemExit, KeyboardInterrupt) as error:
+        # A future cannot carry the first, and the others must not end the kernel.
+        raise RuntimeError(f"its revert raised {error!r}") from error
 
 
 def _entry(call: CallRow, message: str = "") -> RollbackEntry:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
+from codemode_jupyter.runtime.value_writer import message_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,12 @@ async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: To
             value = await tool.call(tool.validate(arguments), context)
     except TimeoutError as error:
         return failed(_tool_timeout(name, seconds) if clock.expired() else error)
-    except Exception as error:  # noqa: BLE001  whatever a tool raises is its result
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a tool raises is its result
         return failed(error)
     return _encoded(name, value, stored=tool.replay == "record")
 
 
-RAN_ANYWAY = ("tool_timeout", "stopped", "result_too_large", "result_not_storable")
+RAN_ANYWAY = ("tool_timeout", "stopped", "tool_cancelled", "result_too_large", "result_not_storable")
 """Codes of failed calls that may have had their effect nevertheless."""
 
 
@@ -63,6 +64,17 @@ def stopped(name: str) -> CallOutcome:
     )
 
 
+def cancelled(name: str) -> CallOutcome:
+    """Return the outcome of a call that raised ``CancelledError`` though nobody had cancelled it."""
+    return failed(
+        CodemodeError(
+            "tool_cancelled",
+            f"{name} was cancelled from within: by itself, or by what it waited for.",
+            hint="What it had done by then is not known.",
+        )
+    )
+
+
 def _encoded(name: str, value: object, *, stored: bool) -> CallOutcome:
     try:
         return CallOutcome("applied", values.encode(value, limit=values.MAX_BYTES if stored else None))
@@ -75,11 +87,9 @@ def _encoded(name: str, value: object, *, stored: bool) -> CallOutcome:
             message = f"{its_result} could not be recorded durably (not serializable): {refusal.message}"
         return failed(CodemodeError(code, message, hint=refusal.hint, data=refusal.data))
     except Exception as error:  # noqa: BLE001  a property of the value may raise anything
+        why = f"{type(error).__name__}: {message_of(error)}"
         return failed(
-            CodemodeError(
-                "result_not_storable",
-                f"{name} ran, but its result could not be recorded durably: {type(error).__name__}: {error}",
-            )
+            CodemodeError("result_not_storable", f"{name} ran, but its result could not be recorded durably: {why}")
         )
 
 

@@ -106,7 +106,7 @@ class ValueWriter:
         return written
 
     def _error(self, error: BaseException, depth: int) -> Json:
-        fields: dict[str, Json] = {"name": type(error).__name__, "message": str(error)}
+        fields: dict[str, Json] = {"name": type(error).__name__, "message": message_of(error)}
         data = (
             {"code": error.code, **(error.data or {})}
             if isinstance(error, CodemodeError)
@@ -136,6 +136,14 @@ class ValueWriter:
 
     def _refuse(self, why: str, hint: str | None = None) -> NoReturn:
         raise not_storable(why, path_text(self._path), hint)
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception, or what can be said of one that cannot tell it."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  the tool's own class may do anything
+        return f"{type(error).__name__}, whose message cannot be read"
 
 
 def number_tag(value: float) -> dict[str, str] | None:

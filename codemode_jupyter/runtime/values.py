@@ -18,6 +18,7 @@ from codemode_jupyter.runtime.value_writer import (
     TAG,
     Json,
     ValueWriter,
+    message_of,
     not_storable,
     number_tag,
     too_large,
@@ -61,8 +62,8 @@ def encode_error(error: BaseException) -> str:
     """Return the tagged JSON text of an exception; never raises. What cannot be stored of its data is left out."""
     try:
         return encode(error)
-    except CodemodeError:
-        message = str(error)[:10_000]
+    except Exception:  # noqa: BLE001  the data of the tool's own class may do anything when read
+        message = message_of(error)[:10_000]
         return _dump({TAG: "error", "value": {"name": type(error).__name__, "message": message}})
 
 

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.beginning import new_execution
 from tests.runtime.fake_sandbox import Program
 
 
@@ -40,3 +46,24 @@ async def test_a_gated_call_pauses_and_an_approval_runs_it_once(world):
     assert approved.result == {"a": {"slot": 2, "v": "look 1"}, "b": {"id": 1}}
     assert world.shelf.created == [{"what": "jar", "from": 2}]
     assert await world.runtime.pending() == []
+
+
+async def test_half_a_character_in_a_program_is_refused_with_its_place(world):
+    outcome = await world.runtime.execute("const a = 1;\nreturn '\ud83d'")
+    assert (outcome.status, outcome.execution_id, outcome.error.code) == ("error", "", "invalid_code")
+    assert (outcome.error.line, outcome.error.column) == (2, 9)
+    assert r"\ud83d" in outcome.error.hint
+    assert await world.runtime.executions() == []
+
+
+@pytest.mark.parametrize("limit", [0, -1, math.nan, "5", True])
+async def test_a_timeout_that_is_no_number_of_seconds_is_refused(world, limit):
+    outcome = await world.runtime.execute("async () => 1", timeout=limit)
+    assert (outcome.status, outcome.execution_id, outcome.error.code) == ("error", "", "invalid_option")
+    assert "`timeout`" in outcome.error.message
+
+
+def test_a_program_without_a_limit_in_time_is_accepted():
+    assert new_execution("1", "javascript", math.inf, (), "me").timeout == math.inf
+    with pytest.raises(CodemodeError):
+        new_execution("1", "javascript", None, (), "me")  # type: ignore[arg-type]

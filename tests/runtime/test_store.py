@@ -6,6 +6,7 @@ Made private, refused when it is not ours or not usable, shared by several handl
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -280,4 +281,80 @@ async def test_where_wal_does_not_work_another_journal_is_used(path, monkeypatch
     runtime = Runtime(executor=sandbox, path=path)
     assert (await runtime.execute(sandbox.program(answer))).result == 42
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+    await runtime.close()
+
+
+async def test_a_file_that_was_deleted_while_open_is_made_anew_and_nothing_goes_to_the_old_one(path):
+    sandbox = FakeExecutor()
+    runtime = Runtime([Shelf()], executor=sandbox, path=path)
+    forgotten = await runtime.execute(sandbox.program(stow))
+    for file in list(path.parent.iterdir()):
+        file.unlink()
+    assert await runtime.pending() == []
+    assert (await runtime.approve(forgotten.execution_id)).error.code == "unknown_execution"
+    kept = await runtime.execute(sandbox.program(stow))
+    await runtime.close()
+    later = Runtime([Shelf()], executor=sandbox, path=path)
+    assert [call.execution_id for call in await later.pending()] == [kept.execution_id]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    await later.close()
+
+
+async def test_a_file_that_is_deleted_during_a_run_stops_the_run_before_its_next_effect(path):
+    async def program(p: Program):
+        await p.call("shelf.note", {"n": 1})
+        for file in list(path.parent.iterdir()):
+            file.unlink()
+        await p.call("shelf.note", {"n": 2})
+
+    sandbox, shelf = FakeExecutor(), Shelf()
+    runtime = Runtime([shelf], executor=sandbox, path=path)
+    outcome = await runtime.execute(sandbox.program(program))
+    assert (outcome.status, outcome.error.code) == ("error", "unknown_execution")
+    assert shelf.created == [{"n": 1}]
+    await runtime.close()
+
+
+async def test_a_store_whose_folder_went_away_says_so_and_works_again_when_it_is_back(path):
+    sandbox = FakeExecutor()
+    inside = path.parent / "folder" / "store.sqlite3"
+    inside.parent.mkdir()
+    runtime = Runtime([Shelf()], executor=sandbox, path=inside)
+    await runtime.execute(sandbox.program(answer))
+    shutil.rmtree(inside.parent)
+    for _ in range(2):
+        assert (await runtime.execute(sandbox.program(answer))).error.code == "store_unavailable"
+    inside.parent.mkdir()
+    assert (await runtime.execute(sandbox.program(answer))).result == 42
+    await runtime.close()
+
+
+async def test_a_store_stays_where_it_was_opened_when_the_working_directory_changes(path, monkeypatch):
+    monkeypatch.chdir(path.parent)
+    sandbox = FakeExecutor()
+    runtime = Runtime([Shelf()], executor=sandbox, path="store.sqlite3")
+    first = await runtime.execute(sandbox.program(answer))
+    (path.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(path.parent / "elsewhere")
+    second = await runtime.execute(sandbox.program(answer))
+    assert [record.id for record in await runtime.executions()] == [second.execution_id, first.execution_id]
+    assert list(Path.cwd().iterdir()) == []
+    await runtime.close()
+
+
+async def test_a_row_that_cannot_be_read_spoils_no_list(path):
+    sandbox = FakeExecutor()
+    runtime = Runtime([Shelf()], executor=sandbox, path=path)
+    await runtime.execute(sandbox.program(stow))
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE execution SET error = 'no JSON', logs = '[[1]]', result = '{', connectors = '{'")
+        connection.execute("UPDATE call SET arguments = '{', outcome = 'no'")
+    await runtime.execute(sandbox.program(answer))
+    newer, older = await runtime.executions(with_calls=True)
+    assert newer.result == 42
+    assert older.error.code == "unreadable_value"
+    assert "cannot be read" in older.logs[0].text
+    assert older.connectors == ()
+    [waiting] = await runtime.pending()
+    assert "cannot be read" in waiting.args
     await runtime.close()

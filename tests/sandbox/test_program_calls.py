@@ -326,3 +326,15 @@ async def test_waiting_for_a_tool_is_not_running_time(sandbox):
         "async () => (await it.slow({})).ok", tools={"it.slow": lambda _: Later(0.6, {"ok": True})}, timeout=0.4
     )
     assert (await kernel.run(sandbox)).value == "true"
+
+
+async def test_a_name_that_is_too_long_is_refused_in_the_program_which_goes_on(sandbox):
+    source = """async () => {
+      const refusals = [];
+      const long = 'n'.repeat(1001);
+      for (const call of [() => it[long](), () => codemode[long](), () => codemode.step(long, () => 1)]) {
+        try { await call() } catch (error) { refusals.push(error.code) }
+      }
+      return [refusals, await codemode.step('n'.repeat(1000), () => 1)];
+    }"""
+    assert await evaluate(sandbox, source) == [["too_large"] * 3, 1]

@@ -57,18 +57,10 @@ class Database:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = path.absolute()  # whatever becomes of the working directory
         self._lock = threading.RLock()
-        self._create()
-        # A person who took away every write bit means it, whoever runs the kernel.
-        self.read_only = not (os.access(path, os.W_OK) and path.stat().st_mode & 0o222)
-        with faults.named_faults(path):
-            self._connection = self._connect()
-            try:
-                self._prepare()
-            except BaseException:
-                self._connection.close()
-                raise
+        self._is_closed = False
+        self._open()
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
@@ -84,9 +76,10 @@ class Database:
         CodemodeError
             ``store_locked`` after a bounded wait, ``store_read_only``, ``store_full``: nothing of the block is kept.
         """
-        if self.read_only:
-            raise faults.read_only(self.path)
         with self._lock, faults.named_faults(self.path):
+            self._follow_path()
+            if self.read_only:
+                raise faults.read_only(self.path)
             self._set_synchronous(full=durable or not self.wal)
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -100,6 +93,7 @@ class Database:
     def rows(self, statement: str, parameters: Iterable[Any] = ()) -> list[sqlite3.Row]:
         """Return all rows of a query."""
         with self._lock, faults.named_faults(self.path):
+            self._follow_path()
             return self._connection.execute(statement, tuple(parameters)).fetchall()
 
     def row(self, statement: str, parameters: Iterable[Any] = ()) -> sqlite3.Row | None:
@@ -110,7 +104,43 @@ class Database:
     def close(self) -> None:
         """Close the connection; a second call does nothing."""
         with self._lock:
+            self._is_closed = True
             self._connection.close()
+
+    def _follow_path(self) -> None:
+        """Open the file again when another one, or none, stands at the path.
+
+        What is written to a file that was deleted or replaced is lost with the connection, and nobody would know.
+        """
+        if self._is_closed or self._file_at_path() == self._file:
+            return
+        if self._file is not None and self._connection.in_transaction:
+            return
+        self._connection.close()
+        self._open()
+
+    def _file_at_path(self) -> tuple[int, ...]:
+        """Return what tells the file at the path from any other; nothing when there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return ()
+        return found.st_dev, found.st_ino
+
+    def _open(self) -> None:
+        self._file: tuple[int, ...] | None = None
+        self._create()
+        # A person who took away every write bit means it, whoever runs the kernel.
+        self.read_only = not (os.access(self.path, os.W_OK) and self.path.stat().st_mode & 0o222)
+        with faults.named_faults(self.path):
+            self._connection = self._connect()
+            self._file = self._file_at_path()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                self._file = None
+                raise
 
     def _create(self) -> None:
         try:

@@ -97,8 +97,16 @@ class ExecutionTable:
             f"SELECT {_COLUMNS} FROM execution WHERE runtime = ? {where}",  # noqa: S608  constant texts
             (self._runtime, *parameters),
         )
-        return [ExecutionRow(**{**dict(row), "connectors": tuple(json.loads(row["connectors"]))}) for row in rows]
+        return [ExecutionRow(**{**dict(row), "connectors": _connectors(row["connectors"])}) for row in rows]
 
 
 def _names() -> list[str]:
     return _COLUMNS.split(", ")
+
+
+def _connectors(text: str) -> tuple[str, ...]:
+    """Return stored names; none where they cannot be read, so that one bad row spoils no list."""
+    try:
+        return tuple(json.loads(text))
+    except (ValueError, TypeError):
+        return ()

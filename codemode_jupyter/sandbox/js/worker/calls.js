@@ -6,6 +6,9 @@
 /** Most calls in one pass; the kernel ends a pass that goes on. */
 const MAX_CALLS = 20_000;
 
+/** Longest name of a method or step, in characters; the kernel takes no longer one. */
+const MAX_NAME_LENGTH = 1_000;
+
 /**
  * waiting: asked the kernel. ready: has its outcome, not yet delivered. pending: waits for a person.
  * step: to be run here. settled: delivered.
@@ -67,6 +70,9 @@ function issueCall(connector, method, encodeArguments, run = null) {
     }
     // Text first: reading the arguments may run code of the program, which may issue calls of its own.
     const text = encodeArguments();
+    if (method.length > MAX_NAME_LENGTH) {
+      throw codedError("too_large", `A name has ${grouped(method.length)} characters; it may have ${grouped(MAX_NAME_LENGTH)}.`, RangeError);
+    }
     if (issuedCount >= MAX_CALLS) {
       throw codedError("too_many_calls", `The program made ${grouped(MAX_CALLS)} calls, which is the most that one run may make.`);
     }
