@@ -32,12 +32,31 @@ class RunningTime:
         if self._since is not None:
             return
         self._since = self._loop.time()
-        self._alarm = self._loop.call_later(max(0.0, self._left), self._on_expired)
+        # The word changes hands with every call; one alarm serves many turns and sees for itself whether it is early.
+        if self._alarm is None:
+            self._set_alarm()
 
     def stand(self) -> None:
         """Let the time stand, if it runs."""
-        if self._since is None or self._alarm is None:
+        if self._since is not None:
+            self._left -= self._loop.time() - self._since
+            self._since = None
+
+    def close(self) -> None:
+        """Let the time stand for good."""
+        self.stand()
+        if self._alarm is not None:
+            self._alarm.cancel()
+
+    def _set_alarm(self) -> None:
+        self._alarm = self._loop.call_later(max(0.0, self._left), self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        if self._since is None:
             return
-        self._left -= self._loop.time() - self._since
-        self._since = None
-        self._alarm.cancel()
+        self.stand()
+        if self._left <= 0:
+            self._on_expired()
+        else:
+            self.run()

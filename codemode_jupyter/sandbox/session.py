@@ -69,6 +69,7 @@ class PassSession:
         self._steps: dict[int, str] = {}
         """Tokens of steps that the sandbox was told to run."""
         self._replies: list[dict[str, Any]] = []
+        self._is_receiving = False
 
     @property
     def has_ended(self) -> bool:
@@ -87,11 +88,15 @@ class PassSession:
         """Take one text of the sandbox; it is ignored after the end, and ends the pass if no runtime would send it."""
         if self.has_ended:
             return
+        self._is_receiving = True
         try:
             self._count_message()
             self._take(parse_worker_message(text))
         except MalformedMessageError as fault:
             self.end(PassEnd("protocol", error=f"The sandbox sent a message that no program can send: {fault}."))
+        finally:
+            self._is_receiving = False
+            self._send_replies()
 
     def reply(self, replies: Sequence[Reply]) -> None:
         """Send answers to the sandbox, together with all others of this tick of the loop."""
@@ -103,13 +108,14 @@ class PassSession:
             self._waiting.discard(reply.seq)
             if reply.state == "run" and reply.token is not None:
                 self._steps[reply.seq] = reply.token
-            if not self._replies:
+            # What is answered while a text is taken goes out right after it.
+            if not self._replies and not self._is_receiving:
                 self._loop.call_soon(self._send_replies)
             self._replies.append(_reply_fields(reply))
 
     def end(self, end: PassEnd) -> None:
         """End the pass, if it has not ended yet."""
-        self._time.stand()
+        self._time.close()
         if not self._end.done():
             self._end.set_result(end)
 
@@ -161,7 +167,7 @@ class PassSession:
 
     def _send_replies(self) -> None:
         replies, self._replies = self._replies, []
-        if self.has_ended:
+        if self.has_ended or not replies:
             return
         self._send_text(json.dumps({"type": "replies", "replies": replies}, separators=(",", ":")))
         if not self._waiting:
