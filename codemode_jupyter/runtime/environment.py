@@ -38,7 +38,7 @@ class ProcessEnvironment:
     """
 
     def __init__(self) -> None:
-        self._executors: WeakKeyDictionary[asyncio.AbstractEventLoop, Executor] = WeakKeyDictionary()
+        self._executors: WeakKeyDictionary[asyncio.AbstractEventLoop, DenoExecutor] = WeakKeyDictionary()
 
     def database_path(self) -> Path:
         """Return ``codemode.sqlite3`` in the working directory."""
@@ -53,9 +53,10 @@ class ProcessEnvironment:
             Code ``no_sandbox``: the headless sandbox is not installed.
         """
         loop = asyncio.get_running_loop()
-        if loop not in self._executors:
-            self._executors[loop] = DenoExecutor()
-        return self._executors[loop]
+        executor = self._executors.get(loop)
+        if executor is None or executor.is_closed:  # nest-asyncio2 makes one loop serve many `asyncio.run`
+            executor = self._executors[loop] = DenoExecutor()
+        return executor
 
 
 _current: Environment = ProcessEnvironment()

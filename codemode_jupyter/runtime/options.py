@@ -19,3 +19,15 @@ def check_seconds(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         hint = "Use a number of seconds above 0; `math.inf` for no limit."
         raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint=hint)
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse what is no count: a whole number, 0 or more.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint="Use a whole number, 0 or more.")

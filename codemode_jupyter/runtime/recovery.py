@@ -69,7 +69,14 @@ def take_over(store: Store, capabilities: Capabilities, owner: str, row: Executi
 
 
 def respond(  # noqa: PLR0913, PLR0917  who says what, where
-    store: Store, owner: str, execution_id: str, seq: int, answer: Answer, result: Any, digest: str | None
+    store: Store,
+    capabilities: Capabilities,
+    owner: str,
+    execution_id: str,
+    seq: int,
+    answer: Answer,
+    result: Any,
+    digest: str | None,
 ) -> ExecutionRow:
     """Write what a person says about a call in doubt; with a ``digest``, about exactly the call that was shown.
 
@@ -78,8 +85,8 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
     Raises
     ------
     CodemodeError
-        ``invalid_answer``, ``unknown_execution``, ``stale_decision``, ``not_storable``, ``too_large``: nothing was
-        changed.
+        ``invalid_answer``, ``unknown_execution``, ``stale_decision``, ``missing_connectors``, ``not_storable``,
+        ``too_large``: nothing was changed.
     """
     if answer not in ("run_again", "happened", "give_up"):
         raise CodemodeError("invalid_answer", f"{answer!r} is no answer.", hint="Use run_again, happened or give_up.")
@@ -98,6 +105,8 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
                 f"Call {seq} of execution {execution_id} is not in doubt (any more).",
                 hint="Look at what is pending now; nothing was changed.",
             )
+        if answer != "give_up" and (missing := capabilities.missing(row.connectors)):
+            raise missing_connectors(f"Execution {execution_id}", missing)
         if answer == "give_up":
             detail = ErrorDetail("given_up", f"Given up: it is not known whether {asked.name} (call {seq}) happened.")
             row.status, row.error = "error", failures.to_json(detail)

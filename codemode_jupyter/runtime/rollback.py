@@ -17,6 +17,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.admission import arguments_of
 from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ExecutionStatus
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.executions import FINISHED
@@ -82,10 +83,13 @@ async def roll_back(
     if row is None:
         return RollbackReport(execution_id, "unknown")
     if row.status == "running":
+        lives = is_alive(row.owner, row.heartbeat, time.time())
         raise CodemodeError(
             "still_running",
-            f"Execution {execution_id} is still running.",
-            hint="Wait for it, or stop it, then roll back.",
+            f"Execution {execution_id} is still running."
+            if lives
+            else f"Execution {execution_id} is recorded as running, but the kernel that ran it is gone.",
+            hint="Wait for it, or stop it, then roll back." if lives else "`recover()` takes it up; then roll back.",
         )
     tally = _Tally()
     candidates = _candidates(store.calls.of(execution_id), capabilities, tally)

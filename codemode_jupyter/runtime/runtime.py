@@ -27,6 +27,7 @@ from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import dispose
 from codemode_jupyter.runtime.lease import is_alive, new_owner
 from codemode_jupyter.runtime.names import check_runtime_name
+from codemode_jupyter.runtime.options import check_count, check_seconds
 from codemode_jupyter.runtime.records import ExecutionRecord, Outcome, PendingCall, Snippet
 from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
@@ -66,8 +67,9 @@ class Runtime:
     Raises
     ------
     CodemodeError
-        ``invalid_name``, ``reserved_name``, ``duplicate_name``. The store is opened by the first operation, which may
-        raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or ``store_unavailable``.
+        ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_option``. The store is opened by the first
+        operation, which may raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or
+        ``store_unavailable``.
     """
 
     def __init__(  # noqa: PLR0913  all but the connectors are keywords with defaults
@@ -83,6 +85,9 @@ class Runtime:
         tool_timeout: float = 60.0,
     ) -> None:
         check_runtime_name(name)
+        check_seconds("timeout", timeout)
+        check_seconds("tool_timeout", tool_timeout)
+        check_count("max_executions", max_executions)
         self.name = name
         self.timeout = timeout
         self.tool_timeout = tool_timeout
@@ -130,7 +135,7 @@ class Runtime:
         timeout : float or None
             Running time in seconds; ``None``: the runtime's.
         on_start : callable or None
-            Called with the execution's id once it is recorded, before anything runs.
+            Called with the execution's id once it is recorded, before anything runs; its errors are logged.
 
         Returns
         -------
@@ -149,7 +154,10 @@ class Runtime:
             return Outcome("error", "", error=failures.detail_of(refusal))
         self._changed(row.id)
         if on_start is not None:
-            on_start(row.id)
+            try:
+                on_start(row.id)
+            except Exception:  # noqa: BLE001  the execution is recorded as running: it must be driven
+                _log.exception("on_start failed for %s.", row.id)
         if row.status == "error":
             return await self._outcome(row.id)
         return await self._drive(row)
@@ -251,7 +259,9 @@ class Runtime:
             ``PendingCall.digest`` of the call that was shown; the answer is refused when it was given for another.
         """
         try:
-            row = recovery.respond(self._store, self._owner, execution_id, seq, answer, result, digest)
+            row = recovery.respond(
+                self._store, self._capabilities, self._owner, execution_id, seq, answer, result, digest
+            )
         except CodemodeError as refusal:
             return Outcome("error", execution_id, error=failures.detail_of(refusal))
         self._changed(execution_id)
@@ -370,7 +380,14 @@ class Runtime:
         return status is not None
 
     async def prune_executions(self, keep: int) -> int:
-        """Delete finished executions but the newest ``keep``; return how many were deleted."""
+        """Delete finished executions but the newest ``keep``; return how many were deleted.
+
+        Raises
+        ------
+        CodemodeError
+            ``invalid_option``
+        """
+        check_count("keep", keep)
         return retention.prune(self._store, keep)
 
     async def expire_paused(self, max_age: float = retention.EXPIRE_SECONDS) -> list[str]:

@@ -56,6 +56,11 @@ class DenoExecutor:
         self._processes: list[DenoProcess] = []
         self._is_closed = False
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed and takes no passes any more."""
+        return self._is_closed
+
     async def run_pass(self, request: PassRequest, handler: PassHandler) -> PassEnd:
         """Run one pass to its end; cancelling kills it at once.
 

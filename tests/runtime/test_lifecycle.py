@@ -331,3 +331,21 @@ async def test_the_error_text_of_a_failed_program_starts_and_ends_as_models_know
     wire = (await world.execute(program)).to_wire()
     assert wire["error"].startswith("Code execution failed: LookupError: no such thing")
     assert wire["error"].endswith("\n\nConsole output:\nbefore")
+
+
+@pytest.mark.parametrize(
+    "option", [{"timeout": 0}, {"timeout": "5"}, {"tool_timeout": -1}, {"max_executions": -1}, {"max_executions": 2.5}]
+)
+def test_an_option_that_means_nothing_is_refused_by_its_name(option, tmp_path):
+    with pytest.raises(CodemodeError) as refusal:
+        Runtime(path=tmp_path / "store.sqlite3", **option)
+    assert refusal.value.code == "invalid_option"
+    assert next(iter(option)) in refusal.value.message
+
+
+async def test_pruning_to_a_negative_number_deletes_nothing(world):
+    id_ = await done(world)
+    with pytest.raises(CodemodeError) as refusal:
+        await world.runtime.prune_executions(-1)
+    assert refusal.value.code == "invalid_option"
+    assert [record.id for record in await world.runtime.executions()] == [id_]

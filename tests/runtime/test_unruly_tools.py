@@ -136,3 +136,15 @@ async def test_a_connector_without_instructions_is_named(tmp_path):
         assert outcome.error.code == "connector_failed"
         assert 'Connector "shelf" could not give its instructions' in outcome.error.message
     await runtime.close()
+
+
+async def test_a_callback_that_fails_at_the_start_leaves_no_run_behind(world, caplog):
+    def on_start(_: str) -> None:
+        raise ValueError("no view")
+
+    async def program(p: Program):
+        return (await p.call("shelf.peek", {}))["v"]
+
+    outcome = await world.execute(program, on_start=on_start)
+    assert outcome.result == "ok"
+    assert "no view" in caplog.text
