@@ -11,6 +11,12 @@
 /** Longest text of a Worker, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 16 * 2 ** 20;
 
+/**
+ * Milliseconds from giving a sandbox away to making the next one: making it holds up all texts for as long as a short
+ * program takes.
+ */
+const SPARE_DELAY = 50;
+
 /** @type {any} */
 const { Deno } = /** @type {any} */ (globalThis);
 const encoder = new TextEncoder();
@@ -55,7 +61,7 @@ function open(id) {
     event.preventDefault();
     fail(id, "lost", `The sandbox failed: ${event.message}`);
   };
-  setTimeout(() => (spare ??= makeSandbox()), 0);
+  setTimeout(() => (spare ??= makeSandbox()), SPARE_DELAY);
 }
 
 /** @param {string} id */
