@@ -21,7 +21,7 @@ from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store import Store
-from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+from codemode_jupyter.runtime.store.rows import IN_DOUBT, CallRow, ExecutionRow
 from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR
 
 Answer: TypeAlias = Literal["run_again", "happened", "give_up"]
@@ -113,7 +113,7 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
             store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
         else:
             changes = (
-                {"state": "approved"}
+                {"state": "approved", "code": IN_DOUBT}
                 if answer == "run_again"
                 else {"state": "applied", "outcome": outcome, "ended_at": now}
             )

@@ -21,7 +21,7 @@ from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ExecutionStatus
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.executions import FINISHED
-from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.runtime.store.rows import IN_DOUBT, CallRow
 from codemode_jupyter.runtime.tool_run import RAN_ANYWAY
 from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, STEP_CONNECTOR
@@ -125,6 +125,8 @@ def _candidates(calls: list[CallRow], capabilities: Capabilities, tally: _Tally)
             tally.doubtful.append(_entry(call, "it is not known whether it happened"))
         elif call.state == "failed" and call.can_revert and call.code in RAN_ANYWAY:
             tally.doubtful.append(_entry(call, f"it failed ({call.code}), but may have had its effect"))
+        elif call.state in ("approved", "cancelled") and call.code == IN_DOUBT:
+            tally.doubtful.append(_entry(call, "it was to run again and did not; whether it had happened is not known"))
         elif call.state == "reverting":
             tally.doubtful.append(_entry(call, "its undoing began, but it is not known whether it ended"))
         elif _is_revertible(call):

@@ -52,3 +52,18 @@ async def test_a_rollback_of_a_run_whose_kernel_is_gone_leads_to_recover(world):
         await world.runtime.rollback(id_)
     assert refusal.value.code == "still_running"
     assert "recover" in (refusal.value.hint or "")
+
+
+async def test_a_call_that_was_to_run_again_and_did_not_is_still_in_doubt_for_a_rollback(world):
+    async def program(p: Program):
+        await p.gather(p.call("shelf.note", {"n": 1}), p.call("shelf.note", {"n": 2}), p.call("shelf.stow", {}))
+
+    id_ = (await world.execute(program)).execution_id
+    with sqlite3.connect(world.path) as connection:
+        connection.execute("UPDATE execution SET status = 'running', owner = ?", (DEAD,))
+        connection.execute("UPDATE call SET state = 'executing', outcome = NULL WHERE seq < 2")
+    await world.runtime.recover()
+    await world.runtime.respond(id_, 0, "run_again")
+    assert await world.runtime.expire_paused(0) == [id_]
+    report = await world.runtime.rollback(id_)
+    assert [entry.seq for entry in report.doubtful] == [1, 0]

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from codemode_jupyter.runtime.records import CallState, ExecutionStatus
 
+IN_DOUBT = "in_doubt"
+"""``CallRow.code`` of a call that a person has let run again, until it has: it may have happened before."""
+
 
 @dataclass(slots=True)
 class ExecutionRow:
@@ -45,7 +48,7 @@ class CallRow:
 
     ``arguments`` is what the program sent, compared on replay; ``bound`` is the arguments object made of it
     (``None``: the same text). ``outcome`` is the value of an applied call, the error of a failed one; ``code`` the
-    machine-readable code of that error.
+    machine-readable code of that error, or ``IN_DOUBT``.
     """
 
     seq: int
