@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,7 @@ class PageWidget(anywidget.AnyWidget):
         # is busy and idle: small frames that make the next one wait 40 ms on its way (Nagle). A cell has no subshell.
         self._cell_context = contextvars.copy_context()
         self._callbacks: list[MessageCallback] = []
+        self._arrived: deque[tuple[Any, Sequence[bytes]]] = deque()
         super().__init__(_relay_source=relay_source(), _worker_source=worker_source())
         self.on_msg(self._hand_over)
 
@@ -61,14 +63,27 @@ class PageWidget(anywidget.AnyWidget):
         return unsubscribe
 
     def _hand_over(self, _widget: object, content: Any, buffers: Sequence[bytes]) -> None:
-        """Do the one thing that is safe on any thread: pass the message on to the loop."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the kernel is going down
-            self._loop.call_soon_threadsafe(self._dispatch, content, buffers)
+        """Take the message at once on the loop's own thread; on another one only hand it over to the loop."""
+        self._arrived.append((content, buffers))
+        if _is_running_here(self._loop):
+            self._dispatch()
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: the kernel is going down
+                self._loop.call_soon_threadsafe(self._dispatch)
 
-    def _dispatch(self, content: Any, buffers: Sequence[bytes]) -> None:
-        if isinstance(content, dict):
-            for callback in tuple(self._callbacks):
-                callback(content, buffers)
+    def _dispatch(self) -> None:
+        while self._arrived:
+            content, buffers = self._arrived.popleft()
+            if isinstance(content, dict):
+                for callback in tuple(self._callbacks):
+                    callback(content, buffers)
+
+
+def _is_running_here(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
 
 
 _widget: PageWidget | None = None

@@ -32,6 +32,13 @@ _UNANSWERED = 5
 _STALE = 10.0
 """Seconds without a word after which an idle page is asked whether it is there, before a program is sent to it."""
 
+_OVER_DELAY = 0.1
+"""Seconds after the end of a pass at which the page is told to free its Worker, unless the next start tells it before.
+
+Not at once: the end is recorded meanwhile, and a small message holds back the next one until the page has answered
+(Nagle's algorithm in the server's sockets).
+"""
+
 _PROBE_INTERVAL = 0.4
 _PROBE_PINGS = 3
 """So many intervals in seconds a page that is asked has to speak up, such as when another one says hello."""
@@ -64,6 +71,7 @@ class BrowserExecutor:
         self._owner = secrets.token_hex(8)
         self._election = Election()
         self._runs: dict[str, PageRun] = {}
+        self._over: list[PageRun] = []
         self._waiting = 0
         self._settled = asyncio.Event()
         self._watcher: asyncio.Task[None] | None = None
@@ -100,7 +108,7 @@ class BrowserExecutor:
             Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one.
         """
         page = await self._require_page()
-        run = PageRun(page, request, handler, self.send)
+        run = PageRun(page, request, handler, self._send_for_run)
         self._runs[run.id] = run
         self._keep_watching()
         is_over = False
@@ -112,12 +120,18 @@ class BrowserExecutor:
         finally:
             run.end("closed")  # when cancelled: what its calls still answer goes nowhere
             del self._runs[run.id]
-            self.send(page.id, "end" if is_over else "kill", run=run.id)
+            self._stop_watching()
+            if is_over:
+                self._over.append(run)
+                asyncio.get_running_loop().call_later(_OVER_DELAY, self._tell_over)
+            else:
+                self.send(page.id, "kill", run=run.id)
 
     async def close(self) -> None:
         """End the passes that run as ``lost``, and stop listening to the pages."""
         self._unsubscribe()
         self._end(self._runs.values(), "closed")
+        self._tell_over()
         for task in (self._watcher, self._probe):
             if task is not None:
                 task.cancel()
@@ -127,6 +141,18 @@ class BrowserExecutor:
     def send(self, to: str, kind: str, **fields: object) -> None:
         """Send one message to the page with id ``to``, or to every page for ``*``."""
         self._channel.send({"to": to, "owner": self._owner, "type": kind, **fields})
+
+    def _send_for_run(self, to: str, kind: str, **fields: object) -> None:
+        if kind == "start":
+            fields["over"] = [run.id for run in self._over if run.page.id == to]
+            self._over = [run for run in self._over if run.page.id != to]
+        self.send(to, kind, **fields)
+
+    def _tell_over(self) -> None:
+        """Have the Workers freed whose passes are over."""
+        over, self._over = self._over, []
+        for page_id in dict.fromkeys(run.page.id for run in over):
+            self.send(page_id, "end", runs=[run.id for run in over if run.page.id == page_id])
 
     # -- waiting ---------------------------------------------------------------------------------------------------
 
@@ -258,7 +284,7 @@ class BrowserExecutor:
 
     def _ping(self, page: Page) -> None:
         page.unanswered += 1
-        self.send(page.id, "ping", runs=list(self._runs))
+        self.send(page.id, "ping", runs=[*self._runs, *(run.id for run in self._over)])
 
     async def _probe_page(self, page: Page) -> None:
         """Find out whether the elected page is still there; it leaves when it is not."""
@@ -273,6 +299,12 @@ class BrowserExecutor:
     def _keep_watching(self) -> None:
         if self._watcher is None or self._watcher.done():
             self._watcher = asyncio.get_running_loop().create_task(self._watch())
+
+    def _stop_watching(self) -> None:
+        """Nobody needs a page now; the next pass is watched from its own beginning."""
+        if self._watcher is not None and not self._runs and not self._waiting:
+            self._watcher.cancel()
+            self._watcher = None
 
     async def _watch(self) -> None:
         """While somebody needs a page: ping the elected one, or look for one."""

@@ -6,6 +6,7 @@ executor brings about. Never does: read what the text says; that is the session'
 
 from __future__ import annotations
 
+import contextvars
 import secrets
 from typing import Literal, Protocol, TypeAlias
 
@@ -48,6 +49,9 @@ class PageRun:
         self._pieces: list[str] = []
         self._length = 0
         self._has_started = False
+        # Tools run for whoever started the pass, not for the page's message that asks for them: what they print belongs
+        # to the cell.
+        self._context = contextvars.copy_context()
         self.session = PassSession(request, handler, self._send_text)
 
     def take(self, piece: str, *, is_more_coming: bool) -> None:
@@ -61,7 +65,7 @@ class PageRun:
             text = "".join(self._pieces)
             self._pieces = []
             self._length = 0
-            self.session.receive(text)
+            self._context.run(self.session.receive, text)
 
     def end(self, cause: Cause) -> None:
         """End the pass for a reason that the page or the executor has, not the program."""

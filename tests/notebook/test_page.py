@@ -68,7 +68,7 @@ async def test_nothing_is_sent_once_it_is_closed(widget):
     assert [data for data, _ in comm.messages if data.get("method") == "custom"] == []
 
 
-async def test_a_message_is_dispatched_later_on_the_loop_whatever_thread_it_came_on(widget):
+async def test_a_message_is_dispatched_on_the_loop_whatever_thread_it_came_on(widget):
     queue = asyncio.Queue()
     loop_thread = threading.current_thread()
     widget.on_message(lambda content, buffers: queue.put_nowait((content, buffers, threading.current_thread())))
@@ -83,9 +83,17 @@ async def test_a_message_is_dispatched_later_on_the_loop_whatever_thread_it_came
     assert await heard(queue) == ({"from": "page", "type": "hello"}, [b"bytes"], loop_thread)
     other.join()
     assert threads[1] is not loop_thread
+
+
+async def test_messages_keep_their_order_though_those_of_the_loops_own_thread_are_dispatched_at_once(widget):
+    heard_so_far = []
+    widget.on_message(lambda content, _buffers: heard_so_far.append(content["type"]))
+    other = threading.Thread(target=from_a_page, args=(widget, {"from": "page", "type": "hello"}))
+    other.start()
+    other.join()
+    assert heard_so_far == []
     from_a_page(widget, {"from": "page", "type": "bye"})
-    assert queue.empty()
-    assert (await heard(queue))[0]["type"] == "bye"
+    assert heard_so_far == ["hello", "bye"]
 
 
 async def test_a_callback_that_was_taken_back_is_not_called(widget):

@@ -1,6 +1,7 @@
 """The kernel's end of the conversation with the pages, against pages that say what a test wants."""
 
 import asyncio
+import contextvars
 import json
 import re
 
@@ -190,8 +191,50 @@ async def test_the_first_text_starts_the_pass_and_its_end_is_told_to_the_page(ch
     assert (reply["to"], reply["run"]) == ("page", run)
     page.texts(run, done("[]"))
     assert (await task).kind == "completed"
-    assert channel.of_kind("end")[-1]["run"] == run
+    assert (await channel.until_sent("end"))["runs"] == [run]
     assert channel.of_kind("kill") == []
+
+
+async def test_a_start_tells_the_page_which_passes_are_over(channel, executor):
+    page = FakePage(channel, "page")
+    task, first = await begin(executor, channel)
+    page.texts(first, done("1"))
+    await task
+    task, second = await begin(executor, channel)
+    assert channel.of_kind("start")[-1]["over"] == [first]
+    page.texts(second, done("2"))
+    await task
+    assert (await channel.until_sent("end"))["runs"] == [second]
+    assert len(channel.of_kind("end")) == 1
+
+
+async def test_closing_tells_the_page_at_once_which_passes_are_over(channel, executor):
+    page = FakePage(channel, "page")
+    task, run = await begin(executor, channel)
+    page.texts(run, done("1"))
+    await task
+    await executor.close()
+    assert channel.of_kind("end")[-1]["runs"] == [run]
+
+
+async def test_tools_run_in_the_context_of_the_cell_that_started_the_pass(channel, executor):
+    cell = contextvars.ContextVar("cell", default="none")
+    seen = []
+
+    class Watching(Handler):
+        def calls(self, batch):
+            seen.append(cell.get())
+            super().calls(batch)
+
+    page = FakePage(channel, "page")
+    cell.set("first")
+    task, run = await begin(executor, channel, Watching())
+    cell.set("another")
+    call = {"seq": 0, "connector": "world", "method": "read", "arguments": "{}"}
+    page.texts(run, {"type": "calls", "calls": [call], "events": []})
+    assert seen == ["first"]
+    page.texts(run, done("1"))
+    await task
 
 
 async def test_a_text_in_pieces_is_put_together(channel, executor):

@@ -36,7 +36,11 @@ class Desk:
         self.id = pages.heard[0]["from"]
 
     def send(self, kind, **fields):
-        self.pages.send({"to": self.id, "owner": "kernel", "type": kind, **fields})
+        self.tell(self.id, kind, **fields)
+
+    def tell(self, page_id, kind, *, owner="kernel", **fields):
+        over = {"over": []} if kind == "start" else {}
+        self.pages.send({"to": page_id, "owner": owner, "type": kind, **over, **fields})
 
     def texts(self, run=None):
         """The complete texts that arrived, put together from their pieces."""
@@ -56,7 +60,7 @@ class Desk:
         run = f"pong-{len(self.pages.sent)}"
         self.send("start", run=run, text="post('pong')")
         await self.until_text("pong", run)
-        self.send("end", run=run)
+        self.send("end", runs=[run])
 
     async def frames(self):
         return await self.tab.locator("iframe").count()
@@ -96,7 +100,7 @@ async def test_a_text_of_the_kernel_reaches_only_the_worker_of_its_run(desk):
 
 
 async def test_messages_for_another_page_are_ignored(desk):
-    desk.pages.send({"to": "another", "owner": "kernel", "type": "start", "run": "x", "text": "post('ran')"})
+    desk.tell("another", "start", run="x", text="post('ran')")
     await desk.pong()
     assert desk.texts("x") == []
 
@@ -146,7 +150,7 @@ async def test_a_worker_that_breaks_a_limit_is_cut(desk, program, kind):
 async def test_nothing_arrives_from_a_run_that_was_ended(desk):
     desk.send("start", run="chatty", text="setInterval(() => post('still here'), 1)")
     await desk.until_text("still here", "chatty")
-    desk.send("end", run="chatty")
+    desk.send("end", runs=["chatty"])
     await desk.pong()
     before = len(desk.texts("chatty"))
     for _ in range(3):
@@ -174,7 +178,7 @@ async def test_a_kill_spares_the_other_runs_of_the_frame(desk):
     desk.send("text", run="good", text="are you there")
     await desk.until_text("echo are you there", "good")
     assert await desk.frames() == 2
-    desk.send("end", run="good")
+    desk.send("end", runs=["good"])
     await desk.pong()
     assert await desk.frames() == 1
 
@@ -182,7 +186,7 @@ async def test_a_kill_spares_the_other_runs_of_the_frame(desk):
 async def test_a_ping_is_answered_and_ends_runs_that_the_kernel_has_forgotten(desk):
     desk.send("start", run="known", text="post('ready')")
     desk.send("start", run="orphan", text="setInterval(() => post('still here'), 1)")
-    desk.pages.send({"to": desk.id, "owner": "other", "type": "start", "run": "others", "text": "post('ready')"})
+    desk.tell(desk.id, "start", owner="other", run="others", text="post('ready')")
     await desk.until_text("ready", "known")
     await desk.until_text("ready", "others")
     await desk.until_text("still here", "orphan")
@@ -249,7 +253,7 @@ async def test_two_widgets_in_one_page_do_not_meet(desk):
     second = (await desk.pages.until_heard("hello", 2))["from"]
     assert second != desk.id
     desk.send("start", run="same", text="post('first')")
-    desk.pages.send({"to": second, "owner": "kernel", "type": "start", "run": "same", "text": "post('second')"})
+    desk.tell(second, "start", run="same", text="post('second')")
     await desk.until_text("first")
     await desk.until_text("second")
     senders = {text: message["from"] for message in desk.pages.heard for _, text, _ in message.get("texts", ())}

@@ -87,13 +87,13 @@ class PageHost {
       case "start":
         this.#owners.set(message.run, message.owner);
         this.#sandboxes.start(message.run, message.text);
+        this.#end(message.over);
         break;
       case "text":
         this.#sandboxes.text(message.run, message.text);
         break;
       case "end":
-        this.#owners.delete(message.run);
-        this.#sandboxes.end(message.run);
+        this.#end(message.runs);
         // A word back at once: until then the server's network stack holds its next small message back (Nagle).
         this.#outbox.send({ type: "pong" });
         break;
@@ -108,6 +108,14 @@ class PageHost {
         break;
     }
   };
+
+  /** @param {string[]} runs */
+  #end(runs) {
+    for (const run of runs) {
+      this.#owners.delete(run);
+      this.#sandboxes.end(run);
+    }
+  }
 
   /** @param {string} run */
   #kill(run) {

@@ -7,18 +7,19 @@
  *
  * - who: say hello again.
  * - prepare: make the sandbox now; answered by `prepared` or `unusable`.
- * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`.
+ * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`; passes in `over`
+ *   are over, as by `end`.
  * - text: hand one more message to the Worker of `run`.
- * - end: the pass is over; free its Worker.
+ * - end: these passes are over; free their Workers.
  * - kill: end the pass by force, whatever its program is doing.
  * - ping: answer with pong; passes of this owner that are not in `runs` are orphans and are killed.
  *
  * @typedef {{to: string, owner: string} & (
  *   | {type: "who"}
  *   | {type: "prepare"}
- *   | {type: "start", run: string, text: string}
+ *   | {type: "start", run: string, text: string, over: string[]}
  *   | {type: "text", run: string, text: string}
- *   | {type: "end", run: string}
+ *   | {type: "end", runs: string[]}
  *   | {type: "kill", run: string}
  *   | {type: "ping", runs: string[]}
  * )} KernelMessage

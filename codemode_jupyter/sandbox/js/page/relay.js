@@ -12,7 +12,9 @@
   const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
   /** Texts of one pass without a word of the kernel between them: who awaits calls one by one gets one for each. */
   const MAX_TEXTS_IN_A_ROW = 20_000;
-  /** How long after a start the next spare Worker is made, in ms: not while the program wants the processor. */
+  /** Workers that are kept ready for the next programs. */
+  const SPARES = 2;
+  /** How long after a start or an end another spare Worker is made, in ms: not while programs want the processor. */
   const SPARE_DELAY = 50;
 
   const NO_EVAL = "The page forbids code made from text: its Content-Security-Policy lacks 'unsafe-eval'.";
@@ -26,9 +28,12 @@
 
   /** @type {Map<string, Sandbox>} */
   const sandboxes = new Map();
-  /** @type {Sandbox | null} */
-  let spare = null;
-  let source = "";
+  /** @type {Sandbox[]} */
+  const spares = [];
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let refill;
+  /** The script of the Workers. @type {Blob} */
+  let source;
   /** @type {MessagePort} */
   let port;
 
@@ -37,7 +42,7 @@
 
   /** @returns {Sandbox} */
   function makeSandbox() {
-    const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+    const url = URL.createObjectURL(source);
     const worker = new Worker(url);
     // The Worker has its script by now; with the address gone a program cannot load the runtime a second time.
     URL.revokeObjectURL(url);
@@ -51,8 +56,16 @@
     return { worker, port: channel.port1, textsInARow: 0 };
   }
 
+  /** Have spare Workers made: the only one at once, others when the programs have had their time. */
+  function fillUp() {
+    clearTimeout(refill);
+    if (spares.length === 0) makeSpare();
+    else if (spares.length < SPARES) refill = setTimeout(makeSpare, SPARE_DELAY);
+  }
+
   function makeSpare() {
-    spare ??= makeSandbox();
+    spares.push(makeSandbox());
+    fillUp();
   }
 
   /** @returns {FromRelay} */
@@ -63,7 +76,7 @@
       return { type: "unusable", message: NO_EVAL };
     }
     try {
-      makeSpare();
+      fillUp();
     } catch {
       return { type: "unusable", message: NO_WORKER };
     }
@@ -78,7 +91,7 @@
     sandbox.port.onmessage = null;
     sandbox.port.close();
     sandbox.worker.terminate();
-    makeSpare();
+    fillUp();
   }
 
   /**
@@ -87,8 +100,7 @@
    */
   function start(run, text) {
     if (sandboxes.has(run)) return;
-    const sandbox = spare ?? makeSandbox();
-    spare = null;
+    const sandbox = spares.shift() ?? makeSandbox();
     sandboxes.set(run, sandbox);
     let total = 0;
 
@@ -109,7 +121,7 @@
     // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.
     sandbox.worker.onerror = (event) => event.preventDefault();
     sandbox.port.postMessage(text);
-    setTimeout(makeSpare, SPARE_DELAY);
+    fillUp();
   }
 
   /**
@@ -127,7 +139,7 @@
   function receive({ data }) {
     switch (data.type) {
       case "runtime":
-        source = data.source;
+        source = new Blob([data.source], { type: "text/javascript" });
         tell(prepare());
         break;
       case "start":
