@@ -156,9 +156,23 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
+# Made once: ``json.loads`` and ``json.dumps`` with options make one for each text.
+_DECODER = json.JSONDecoder(parse_float=_parse_float, parse_int=_parse_int, parse_constant=_no_constant)
+
+
+def _encoder(*, sort_keys: bool) -> json.JSONEncoder:
+    return json.JSONEncoder(
+        ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys, allow_nan=False, check_circular=False
+    )
+
+
+_ENCODER = _encoder(sort_keys=False)
+_SORTING_ENCODER = _encoder(sort_keys=True)
+
+
 def _parse(text: str) -> Json:
     try:
-        return json.loads(text, parse_float=_parse_float, parse_int=_parse_int, parse_constant=_no_constant)
+        return _DECODER.decode(text)
     except RecursionError:
         raise _unreadable("it is nested too deeply") from None
     except (ValueError, TypeError) as error:
@@ -166,9 +180,7 @@ def _parse(text: str) -> Json:
 
 
 def _dump(tree: Json, *, sort_keys: bool = False) -> str:
-    text = json.dumps(
-        tree, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys, allow_nan=False, check_circular=False
-    )
+    text = (_SORTING_ENCODER if sort_keys else _ENCODER).encode(tree)
     if _SURROGATE.search(text):
         text = _SURROGATE_PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
         text = _SURROGATE.sub(lambda unit: f"\\u{ord(unit[0]):04x}", text)

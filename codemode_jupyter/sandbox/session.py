@@ -36,6 +36,8 @@ MAX_MESSAGES = 200_000
 MAX_CONSOLE_LENGTH = 2_000_000
 """Most characters that a pass may print; the rest is dropped. The sandbox's runtime drops earlier, with a note."""
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 class PassSession:
     """One pass of a program in some sandbox.
@@ -169,7 +171,7 @@ class PassSession:
         replies, self._replies = self._replies, []
         if self.has_ended or not replies:
             return
-        self._send_text(json.dumps({"type": "replies", "replies": replies}, separators=(",", ":")))
+        self._send_text(_ENCODER.encode({"type": "replies", "replies": replies}))
         if not self._waiting:
             self._time.run()
 
@@ -180,7 +182,7 @@ class PassSession:
 
 def begin_text(request: PassRequest) -> str:
     """Return the message that hands a program to a sandbox."""
-    return json.dumps(
+    return _ENCODER.encode(
         {
             "type": "begin",
             "source": request.source,
@@ -194,8 +196,8 @@ def begin_text(request: PassRequest) -> str:
             "clock": request.clock,
             "seed": request.seed,
             "language": request.language,
-        },
-        separators=(",", ":"),
+            "fetch": request.fetch,
+        }
     )
 
 
