@@ -58,6 +58,34 @@ def test_a_saved_notebook_shows_its_runs_without_a_kernel(desk):
     assert again.cell(1).button("Approve").count() == 0
 
 
+def test_a_notebook_saved_while_a_run_waits_says_so_without_a_kernel_and_how_to_go_on(desk, screenshots):
+    desk.write(SETUP, GATED)
+    tab = desk.open()
+    tab.run(0, 1).shows("Waiting for you")
+    tab.save()
+    tab.close()
+    desk.server.end_kernels()
+
+    again = desk.open()
+    again.page.wait_for_function(NO_WIDGET_IS_LOADING)
+    cell = again.cell(1).shows("Waiting for you", "world.act", "seven", "%codemode show")
+    cell.lacks("Error displaying widget")
+    assert cell.output.get_by_role("button").count() == 0
+    cell.picture(screenshots / "lab-saved-waiting-light.png")
+
+
+def test_a_notebook_saved_after_the_run_came_to_wait_shows_what_waits(desk):
+    slow = GATED.replace("const number", "await new Promise((resolve) => setTimeout(resolve, 700));\n  const number")
+    desk.write(SETUP, slow)
+    tab = desk.open()
+    tab.run(0)
+    cell = tab.cell(1).run().shows("Running")
+    cell.finished().shows("Waiting for you")
+    saved = tab.save().cells[1].outputs[0]["data"]
+    assert set(saved) == {"text/html", "text/plain"}
+    assert saved["text/plain"].startswith("Waiting for you")
+
+
 def test_the_saved_outcome_has_a_text_form_and_no_script(desk):
     desk.write(SETUP, QUICK)
     tab = desk.open()

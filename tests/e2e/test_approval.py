@@ -45,6 +45,38 @@ def test_approve_works_after_the_page_was_reloaded(desk):
     tab.reload()
     tab.cell(1).shows("Waiting for you", timeout=30).press("Approve").shows("Completed")
     assert desk.effects == DONE
+    tab.reload()
+    tab.cell(1).shows("Completed", timeout=30).lacks("Error displaying widget")
+
+
+WAIT_FOR_THE_DOOR = '''
+def is_open() -> bool:
+    """Tell whether the door is open."""
+    return Path("door-open").exists()
+
+
+runtime = Runtime(connectors=[FunctionConnector("world", [read, act, fail, is_open])])
+'''
+
+
+def test_what_a_person_opened_and_the_focus_stay_when_a_run_comes_to_wait(desk):
+    program = """%%codemode
+    await world.read({ number: 7 });
+    while (!(await world.is_open())) await new Promise((resolve) => setTimeout(resolve, 50));
+    await world.act({ word: "seven" });
+    """
+    desk.write(SETUP + WAIT_FOR_THE_DOOR, program)
+    tab = desk.open()
+    tab.run(0)
+    cell = tab.cell(1).run().shows("world.read")
+    fold = cell.output.locator("details[data-key=call-0]")
+    fold.locator("summary").click()
+    has_focus = "document.activeElement.closest('[data-key=call-0]') !== null"
+    assert tab.page.evaluate(has_focus)
+    (desk.folder / "door-open").touch()
+    cell.shows("Waiting for you").finished()
+    assert fold.get_attribute("open") is not None
+    assert tab.page.evaluate(has_focus)
 
 
 def test_approve_works_after_the_kernel_was_restarted(desk):
@@ -52,6 +84,8 @@ def test_approve_works_after_the_kernel_was_restarted(desk):
     tab = desk.open()
     tab.run(0, 1).shows("Waiting for you")
     tab.restart_kernel()
+    tab.cell(1).shows("Waiting for you", "The kernel that showed this card is gone.", "%codemode show")
+    assert tab.cell(1).output.get_by_role("button").count() == 0
     tab.run(0)
     listed = tab.run(2).shows("world.act", "seven").text
     execution = re.search(r"^(\w+)\s+1\s+world\.act", listed, re.MULTILINE)[1]

@@ -27,32 +27,37 @@ body{{margin:0;padding:16px}}
 body{{background:var(--jp-layout-color1);color:var(--jp-content-font-color1)}}</style>
 <body data-jp-theme-light="{light}"><div id="stage"></div><script type="module">
 import card from "./card.js";
-const {{ initialize, render }} = card;
 const models = [];
 window.sent = [];
+window.put = (place) => {{
+  const el = document.createElement("div");
+  el.className = place;
+  document.getElementById("stage").append(el);
+}};
 window.mount = (tree, place) => {{
-  const listeners = new Set();
+  const listeners = [];
+  const call = (name) => {{ for (const [wanted, callback] of [...listeners]) if (wanted === name) callback(); }};
   const model = {{
     tree,
-    place,
+    place: place || `place-${{models.length}}`,
     get: (name) => model[name],
-    on: (name, callback) => listeners.add(callback),
-    off: (name, callback) => listeners.delete(callback),
+    on: (name, callback) => listeners.push([name, callback]),
+    off: (name, callback) => {{
+      const index = listeners.findIndex((pair) => pair[0] === name && pair[1] === callback);
+      if (index >= 0) listeners.splice(index, 1);
+    }},
     send: (content) => window.sent.push(content),
-    set: (next) => {{ model.tree = next; for (const callback of [...listeners]) callback(); }},
+    set: (next) => {{ model.tree = next; call("change:tree"); }},
+    cut: () => call("comm_live_update"),
     listeners,
   }};
-  if (place) {{
-    models.push({{ model, cleanup: initialize({{ model }}) }});
-    return models.length - 1;
-  }}
-  const el = document.createElement("div");
-  document.getElementById("stage").append(el);
-  models.push({{ model, el, cleanup: render({{ model, el }}) }});
+  if (!place) window.put(model.place);
+  models.push({{ model, cleanup: card.initialize({{ model }}) }});
   return models.length - 1;
 }};
+window.cut = (index) => models[index].model.cut();
 window.update = (index, tree) => models[index].model.set(tree);
-window.unmount = (index) => {{ models[index].cleanup(); return models[index].model.listeners.size; }};
+window.unmount = (index) => {{ models[index].cleanup(); return models[index].model.listeners.length; }};
 window.ready = true;
 </script></body>"""
 
@@ -86,6 +91,14 @@ class Stage:
 
     def update(self, index, tree):
         self.page.evaluate("([index, tree]) => window.update(index, tree)", [index, to_wire(tree)])
+
+    def put(self, place):
+        """Put an empty element into the page in which a model with this place shows."""
+        self.page.evaluate("place => window.put(place)", place)
+
+    def cut(self, index):
+        """Tell the view that its kernel restarts, as a front end does."""
+        self.page.evaluate("index => window.cut(index)", index)
 
     def unmount(self, index):
         return self.page.evaluate("index => window.unmount(index)", index)

@@ -323,28 +323,77 @@ def test_a_growing_list_of_calls_keeps_the_elements_that_are_there(cards):
     assert cards.page.locator("details.cm-call").count() == 20
 
 
-def test_a_removed_view_leaves_no_listener(cards):
+def test_a_closed_card_leaves_no_listener_and_no_button(cards):
     index = cards.mount(TWO)
+    approve = cards.page.get_by_role("button", name="Approve tracker.create_issue", exact=True).element_handle()
     assert cards.unmount(index) == 0
-    cards.page.get_by_role("button", name="Approve tracker.create_issue", exact=True).click()
+    assert cards.page.get_by_role("button").count() == 0
+    approve.evaluate("button => button.click()")
     assert cards.sent == []
-    assert cards.page.evaluate("window.sent.map((message) => message.action)") == ["shown", "hidden"]
 
 
-def test_controls_show_in_their_place_whenever_it_comes_and_leave_with_it(cards):
+def test_a_card_shows_in_its_place_whenever_it_comes_and_in_every_one(cards):
     index = cards.mount(TREES["controls"], "codemode-place-1")
     assert cards.page.get_by_role("button").count() == 0
-    places = "<div class=codemode-place-1></div><div class=codemode-place-2></div>"
-    put = f"document.getElementById('stage').innerHTML = '{places}'"
-    for _ in range(2):
-        cards.page.evaluate(put)
-        cards.page.get_by_role("button", name="Save as snippet…").wait_for()
-        assert cards.page.locator(".codemode-card").count() == 1
-    cards.page.wait_for_function("window.sent.map((message) => message.action).join() === 'shown,hidden,shown'")
+    cards.put("codemode-place-1")
+    cards.put("codemode-place-2")
+    cards.page.get_by_role("button", name="Save as snippet…").wait_for()
+    assert cards.page.locator(".codemode-card").count() == 1
+    cards.put("codemode-place-1")
+    cards.page.wait_for_function("document.querySelectorAll('.codemode-card').length === 2")
     cards.update(index, TREES["controls-existing-name"])
-    cards.page.get_by_text("Replace it, or choose another name.").wait_for()
-    assert cards.unmount(index) == 0
-    assert cards.page.locator(".codemode-card").count() == 0
+    assert cards.page.get_by_text("Replace it, or choose another name.").count() == 2
+
+
+def test_the_kernel_is_told_which_pages_show_a_card(cards):
+    cards.mount(TREES["controls"], "codemode-place-1")
+    for _ in range(2):
+        cards.put("codemode-place-1")
+        cards.page.wait_for_function("window.sent.at(-1)?.action === 'shown'")
+        cards.clear()
+        cards.page.wait_for_function("window.sent.at(-1)?.action === 'hidden'")
+    assert cards.page.evaluate("window.sent.map((message) => message.action)") == ["shown", "hidden"] * 2
+
+
+def test_focus_typed_text_and_open_folds_survive_when_the_output_is_written_anew(cards):
+    cards.mount(TWO, "codemode-place-1")
+    cards.put("codemode-place-1")
+    cards.page.locator("summary", has_text="weather.daily").click()
+    cards.page.get_by_role("button", name="Reject tracker.close_issue…", exact=True).click()
+    cards.page.keyboard.type("half a rea")
+    cards.page.evaluate(
+        "document.getElementById('stage').innerHTML = '<div class=codemode-place-1>the static card</div>'"
+    )
+    cards.page.keyboard.type("son")
+    assert cards.page.evaluate("document.activeElement.value") == "half a reason"
+    assert cards.page.locator("details[data-key=call-0]").get_attribute("open") is not None
+    assert cards.page.get_by_text("the static card").count() == 0
+    assert cards.page.evaluate("window.sent.map((message) => message.action)") == ["shown"]
+
+
+def test_a_card_that_moves_takes_the_focus_from_nobody(cards):
+    cards.mount(TWO, "codemode-place-1")
+    cards.put("codemode-place-1")
+    cards.page.get_by_role("button", name="Reject tracker.close_issue…", exact=True).click()
+    cards.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<input id=elsewhere>')")
+    cards.page.locator("#elsewhere").focus()
+    cards.clear()
+    cards.put("codemode-place-1")
+    cards.page.get_by_role("button", name="Reject tracker.close_issue…", exact=True).wait_for()
+    assert cards.page.evaluate("document.activeElement.id") == "elsewhere"
+
+
+def test_without_its_kernel_a_card_has_no_buttons_and_says_how_to_go_on(cards):
+    for name in ("waiting-several", "doubt-one", "running"):
+        cards.clear()
+        index = cards.mount(TREES[name])
+        assert cards.page.get_by_role("button").count() > 0
+        cards.cut(index)
+        assert cards.page.get_by_role("button").count() == 0
+        said = cards.page.get_by_text("The kernel that showed this card is gone.")
+        said.wait_for()
+        assert "%codemode show 2c3d7f3a" in said.inner_text()
+    cards.screenshot("without-kernel")
 
 
 def test_the_status_is_announced_and_every_control_has_a_name(cards):

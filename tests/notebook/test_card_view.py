@@ -22,7 +22,7 @@ from tests.notebook.test_card_layout import elements, inner_text
 from tests.runtime.fake_sandbox import FakeExecutor
 from tests.runtime.shelf import Shelf
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
+PLACE = "codemode-place-"
 
 
 class Outputs:
@@ -41,7 +41,7 @@ class RecordedOutput:
     def __init__(self, bundle):
         self.history = [bundle or {"text/plain": ""}]
 
-    def replace(self, bundle, _metadata=None):
+    def replace(self, bundle):
         self.history.append(bundle)
 
     def clear(self):
@@ -53,7 +53,7 @@ class RecordedOutput:
 
     @property
     def is_live(self):
-        return WIDGET in self.history[-1] or "codemode-place-" in self.history[-1].get("text/html", "")
+        return PLACE in self.history[-1].get("text/html", "")
 
 
 class Widgets:
@@ -62,20 +62,20 @@ class Widgets:
     def __init__(self):
         self.made = []
 
-    def make(self, tree, on_action, loop, place=""):
-        widget = PagedWidget(tree, on_action, loop, place)
+    def make(self, tree, on_action, loop):
+        widget = PagedWidget(tree, on_action, loop)
         self.made.append(widget)
         return widget
 
 
 class PagedWidget(CardWidget):
-    def __init__(self, tree, on_action, loop, place):
+    def __init__(self, tree, on_action, loop):
         self.trees = [tree]
-        super().__init__(tree, on_action, loop, place)
+        super().__init__(tree, on_action, loop)
 
-    def show(self, tree):
+    def _put(self, tree):
         self.trees.append(tree)
-        super().show(tree)
+        super()._put(tree)
 
     def says(self, text):
         return text in inner_text(self.trees[-1])
@@ -166,7 +166,8 @@ async def test_a_quick_run_goes_from_a_word_to_its_static_card_without_a_widget(
     card = outputs.made[0]
     assert card.history[0]["text/plain"] == "Running"
     assert card.text.startswith("Completed")
-    assert not any(WIDGET in bundle for bundle in card.history)
+    assert not any(PLACE in bundle.get("text/html", "") for bundle in card.history)
+    assert len(widgets.made) == 1, "the one of the controls"
 
 
 async def test_a_run_that_goes_on_becomes_live_and_then_static(runtime, shelf, outputs, widgets):
@@ -194,6 +195,40 @@ async def test_a_paused_run_is_approved_by_its_button_and_its_card_becomes_stati
     await until(lambda: not outputs.made[0].is_live, "the card is static")
     assert shelf.counts["stow"] == 1
     assert "approved by you" in outputs.made[0].text
+
+
+async def test_no_output_holds_a_view_of_a_widget(runtime, outputs, widgets):
+    await begin(runtime, gated)
+    widgets.made[0].click("approve")
+    await until(lambda: outputs.made[1].is_live, "the run has ended and its controls are there")
+    for output in outputs.made:
+        for bundle in output.history:
+            assert set(bundle) <= {"text/html", "text/plain"}, "a saved notebook would show it as an error"
+
+
+async def test_the_output_is_written_anew_only_when_what_waits_has_changed(runtime, shelf, outputs, widgets):
+    async def slow_then_gated(p):
+        await p.call("shelf.slow", {})
+        await p.gather(p.call("shelf.stow", {"what": "jar"}), p.call("shelf.stow", {"what": "lid"}))
+
+    running = asyncio.ensure_future(begin(runtime, slow_then_gated))
+    await until(lambda: outputs.made and outputs.made[0].is_live, "the card is live")
+    assert outputs.made[0].text.startswith("Running")
+    assert "%codemode show" in outputs.made[0].text
+    shelf.gate("slow").set()
+    await running
+    await until(lambda: outputs.made[0].text.startswith("Waiting for you"), "the saved notebook says that it waits")
+    written = len(outputs.made[0].history)
+    (execution,) = await runtime.executions()
+    stale = {"action": "approve", "execution": execution.id, "seq": 1, "digest": "f" * 64}
+    widgets.made[0]._hand_over(widgets.made[0], stale, [])
+    await until(lambda: widgets.made[0].says("nothing was changed"), "the stale click is refused")
+    assert len(outputs.made[0].history) == written
+    widgets.made[0].click("approve", 1)
+    await until(lambda: len(elements(widgets.made[0].trees[-1], data_action="approve")) == 1, "one still waits")
+    assert "jar" in outputs.made[0].text
+    assert all(PLACE in bundle["text/html"] for bundle in outputs.made[0].history[1:])
+    assert len(widgets.made) == 1
 
 
 async def test_the_card_says_at_once_that_it_is_approving(runtime, outputs, widgets):
@@ -285,7 +320,6 @@ async def test_a_running_run_is_stopped_by_its_button(runtime, outputs, widgets)
 async def test_controls_stand_below_the_newest_finished_run_only(runtime, outputs, widgets):
     await begin(runtime, answer)
     assert outputs.made[1].is_live
-    assert WIDGET not in outputs.made[1].history[-1], "a saved notebook would show it as an error"
     assert widgets.made[0].place in outputs.made[1].history[-1]["text/html"]
     await begin(runtime, answer)
     assert not outputs.made[1].is_live

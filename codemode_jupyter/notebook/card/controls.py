@@ -7,14 +7,12 @@ run. Used once, they give way to one line of text that says what was done.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Sequence
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card.calls import call_name
 from codemode_jupyter.notebook.card.drawer import drawer, field
 from codemode_jupyter.notebook.card.element import Element, element
-from codemode_jupyter.notebook.card.html import markup
 from codemode_jupyter.notebook.card.layout import ROOT_CLASSES, notices_layout
 from codemode_jupyter.notebook.card.outputs import Output, static_bundle
 from codemode_jupyter.notebook.card.value_text import count
@@ -143,20 +141,19 @@ class Controls:
         self._replacing: str | None = None
         tree = controls_layout(record)
         if tree is not None:
-            place = f"codemode-place-{secrets.token_hex(8)}"
-            self._widget = CardWidget(tree, self._on_action, asyncio.get_running_loop(), place)
-            output.replace({"text/html": markup(element("div", class_=place)), "text/plain": ""})
+            self._widget = CardWidget(tree, self._on_action, asyncio.get_running_loop())
+            output.replace(self._widget.bundle())
 
     def withdraw(self) -> None:
         """Take the controls away; what is under way goes on and says what it came to."""
         if self._widget is not None and self._work is None:
             self._output.clear()
-            self._close()
+            self._close(element("div"))
 
-    def _close(self) -> None:
+    def _close(self, left: Element) -> None:
         widget, self._widget = self._widget, None
         if widget is not None:
-            widget.close()
+            widget.close_with(left)
 
     def _on_action(self, action: Action) -> None:
         if (
@@ -177,8 +174,9 @@ class Controls:
         except Exception as error:  # noqa: BLE001  said in the output: a background task has no other place
             done, problem = "", f"That failed: {type(error).__name__}: {error}"
         if done:
-            self._output.replace(static_bundle(done_layout(done, self._record)))
-            self._close()
+            line = done_layout(done, self._record)
+            self._output.replace(static_bundle(line))
+            self._close(line)
         elif (
             self._widget is not None
             and (tree := controls_layout(self._record, [problem], replacing=self._replacing)) is not None

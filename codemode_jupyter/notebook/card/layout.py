@@ -172,8 +172,11 @@ def _how_to_go_on(state: CardState) -> Element | None:
             element("code", "%codemode recover"),
             " takes it up again; calls that are recorded are not run a second time.",
         ]
-    elif state.live or record.status != "paused":
+    elif state.live or is_final(record):
         return None
+    elif record.status == "running":
+        show = element("code", f"%codemode show {short_id(record.id)}")
+        words = ["It was under way when this was written; ", show, " shows what came of it."]
     else:
         doubtful = [call.seq for call in state.pending if call.kind == "in_doubt"]
         words = [

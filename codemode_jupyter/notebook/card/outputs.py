@@ -59,11 +59,11 @@ class Output:
         shown = display(bundle or _EMPTY, raw=True, display_id=True)  # type: ignore[no-untyped-call]
         self._handle: DisplayHandle | None = shown
 
-    def replace(self, bundle: Bundle, metadata: dict[str, Any] | None = None) -> None:
+    def replace(self, bundle: Bundle) -> None:
         """Show ``bundle`` in place of what is shown."""
         self._empty = False
         if self._handle is not None:
-            self._handle.update(bundle, raw=True, metadata=metadata)  # type: ignore[no-untyped-call]
+            self._handle.update(bundle, raw=True)  # type: ignore[no-untyped-call]
 
     def clear(self) -> None:
         """Show nothing."""

@@ -31,7 +31,7 @@ SHARE = 10
 """An update that took long makes the next one wait this many times as long: a card must not slow its run down."""
 
 LIVE_AFTER = 0.2
-"""Seconds after which a running card becomes a widget: what ends sooner needs none."""
+"""Seconds after which a running card gets a widget: what ends sooner needs none."""
 
 
 class RunView:
@@ -52,6 +52,7 @@ class RunView:
         self._following = False
         self._drawing = asyncio.Lock()
         self._drawn: Element | None = None
+        self._kept: object = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._clicks: Clicks | None = None
         self._live_from = 0.0
@@ -146,29 +147,36 @@ class RunView:
             self._draw_live(record, state)
 
     def _draw_live(self, record: ExecutionRecord, state: CardState) -> None:
+        """Show the widget in the card's output, which is written anew only when what waits has changed.
+
+        A saved notebook holds that static card.
+        """
         wait = self._live_from - asyncio.get_running_loop().time()
         if self._widget is None and record.status == "running" and wait > 0:
             asyncio.get_running_loop().call_later(wait, self._on_change, record.id)
             return
         deciding = dict(self._clicks.deciding) if self._clicks is not None else {}
         live = card_layout(replace(state, live=True, deciding=deciding))
-        if self._widget is not None:
-            self._widget.show(live)
-        elif self._cell.card is not None:
+        if self._widget is None or self._widget.comm is None:
             self._widget = CardWidget(live, self._on_action, asyncio.get_running_loop())
-            self._cell.card.replace(*self._widget.bundle(card_layout(state)))
+            self._kept = None
+        else:
+            self._widget.show(live)
+        keep = (record.status, tuple((call.seq, call.kind) for call in state.pending))
+        if self._cell.card is not None and keep != self._kept:
+            self._kept = keep
+            self._cell.card.replace(self._widget.bundle(card_layout(state)))
         self._drawn = None
 
     def _replace(self, tree: Element) -> None:
         """Show a static tree; the widget shows the same, for pages whose link to the output is gone."""
         if tree == self._drawn:
             return
-        self._drawn = tree
+        self._drawn, self._kept = tree, None
         if self._cell.card is not None:
             self._cell.card.replace(static_bundle(tree))
         if self._widget is not None:
-            self._widget.show(tree)
-            self._widget.close_when_unseen()
+            self._widget.show_last(tree)
 
     def _offer_controls(self, record: ExecutionRecord) -> None:
         if self._cell.place == "page" and self._cell.controls is not None:

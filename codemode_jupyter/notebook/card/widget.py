@@ -1,13 +1,19 @@
 """The live view: a widget that shows a tree and passes on what people click.
 
-Owns: the trait with the tree, the check of incoming messages, the hop to the event loop, and closing the widget once
-no page shows it. Never does: layout or decisions. The page sends custom messages only, never traits.
+Owns: the trait with the tree, the place in the output where it shows, the check of incoming messages, the hop to the
+event loop, and closing the widget once no page shows it. Never does: layout or decisions. The page sends custom
+messages only, never traits.
+
+The widget is never displayed itself: a saved notebook would hold a view of a widget, and show an error in its place
+once the kernel is gone. The output is static HTML with an element that the widget's model finds, in every page that has
+it and again after a reload (``js/card.js``), and shows in as long as the kernel is there.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +22,10 @@ from typing import Any
 import anywidget
 import traitlets
 
-from codemode_jupyter.notebook.card.element import Element, to_wire
-from codemode_jupyter.notebook.card.html import STYLE_FILE
-from codemode_jupyter.notebook.card.outputs import Bundle, static_bundle
+from codemode_jupyter.notebook.card.element import Element, element, to_wire
+from codemode_jupyter.notebook.card.html import STYLE_FILE, markup, to_html
+from codemode_jupyter.notebook.card.outputs import Bundle
+from codemode_jupyter.notebook.card.text import to_text
 
 ACTIONS = frozenset(
     "approve approve_all reject run_again happened give_up stop save replace rollback".split()  # noqa: SIM905  one a word
@@ -38,7 +45,7 @@ class Action:
 
 
 class CardWidget(anywidget.AnyWidget):
-    """Shows a tree in every page that has the output.
+    """Shows a tree in every page that has its output, which is made by ``bundle``.
 
     Parameters
     ----------
@@ -48,9 +55,6 @@ class CardWidget(anywidget.AnyWidget):
         Called on ``loop`` with each ``Action``.
     loop : asyncio.AbstractEventLoop
         Where ``on_action`` runs; a front end's messages may be handled on another thread.
-    place : str, default ""
-        A class name: the widget shows in the page's elements of that class and is not displayed itself. A saved
-        notebook then holds no view of a widget, which without its kernel would show as an error.
     """
 
     _esm = Path(STYLE_FILE).with_name("card.js")
@@ -58,39 +62,42 @@ class CardWidget(anywidget.AnyWidget):
     tree = traitlets.Any(default_value=[]).tag(sync=True)
     place = traitlets.Unicode().tag(sync=True)
 
-    def __init__(
-        self,
-        tree: Element,
-        on_action: Callable[[Action], None],
-        loop: asyncio.AbstractEventLoop,
-        place: str = "",
-    ) -> None:
+    def __init__(self, tree: Element, on_action: Callable[[Action], None], loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._on_action = on_action
         self._views = 0
         self._was_shown = False
         self._done = False
-        super().__init__(tree=to_wire(tree), place=place)
+        super().__init__(tree=to_wire(tree), place=f"codemode-place-{secrets.token_hex(8)}")
         self.on_msg(self._hand_over)
+
+    def bundle(self, static: Element | None = None) -> Bundle:
+        """Return the output in which this widget shows; ``static`` is what it holds without the kernel."""
+        place = element("div", static, class_=self.place)
+        return {"text/html": to_html(place) if static else markup(place), "text/plain": to_text(place)}
 
     def show(self, tree: Element) -> None:
         """Show ``tree`` from now on."""
-        if self.comm is not None:
-            self.tree = to_wire(tree)
+        self._done = False
+        self._put(tree)
 
-    def bundle(self, static: Element) -> tuple[Bundle, dict[str, Any]]:
-        """Return the output that shows this widget, and ``static`` where no widget can be shown."""
-        shown = self._repr_mimebundle_()
-        data, metadata = shown if shown is not None else ({}, {})
-        return {**data, **static_bundle(static)}, metadata
-
-    def close_when_unseen(self) -> None:
-        """Close the widget as soon as no page shows it any more: its output was replaced.
+    def show_last(self, tree: Element) -> None:
+        """Show ``tree`` for good: its output was replaced, so the widget closes as soon as no page shows it any more.
 
         A page that was reloaded still shows it (there the link to the output is gone), and it stays for that page.
         """
+        self._put(tree)
         self._done = True
         self._close_if_unseen()
+
+    def close_with(self, tree: Element) -> None:
+        """Leave ``tree`` in the pages that still show this widget, and close it."""
+        self._put(tree)
+        self.close()
+
+    def _put(self, tree: Element) -> None:
+        if self.comm is not None:
+            self.tree = to_wire(tree)
 
     def _close_if_unseen(self) -> None:
         if self._done and self._was_shown and self._views <= 0:

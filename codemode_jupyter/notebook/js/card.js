@@ -1,6 +1,7 @@
 // The view of a run card: makes the element tree that the kernel laid out, and sends clicks back.
 //
-// Owns: turning a tree into elements, keeping focus, open folds and typed text across updates, the buttons' messages.
+// Owns: finding the places where the card shows, turning a tree into elements, keeping focus, open folds and typed text across
+// updates, the buttons' messages.
 // Never does: markup (text is set as text, tags and attributes come from the lists below, whatever the kernel says),
 // deciding (a click is a request; the kernel checks it), writing traits (only custom messages go back).
 
@@ -35,14 +36,26 @@ const ACTIONS = new Set("approve approve_all reject run_again happened give_up s
 const NO_ANSWER_AFTER = 8000;
 
 /**
- * @param {{ model: Model, el: HTMLElement }} view
- * @returns {() => void}
+ * One card in the page.
+ * @typedef {object} View
+ * @property {HTMLElement} el the element that holds it
+ * @property {() => void} moved to be called after the element was put into another place
+ * @property {(isSeen: boolean) => void} tell tell the kernel whether it is in the page, where that changed
+ * @property {() => void} cut to be called when the kernel has gone
+ * @property {() => void} close
  */
-function render({ model, el }) {
+
+/**
+ * @param {Model} model
+ * @returns {View}
+ */
+function makeView(model) {
+  const el = document.createElement("div");
   const controller = new AbortController();
   const { signal } = controller;
   /** @type {Tree | null} */
   let shown = null;
+  let isSeen = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let unanswered;
 
@@ -94,56 +107,66 @@ function render({ model, el }) {
   );
   el.addEventListener("keydown", (event) => onKey(event, el, act), { signal });
   model.on("change:tree", update);
-  signal.addEventListener("abort", () => {
-    model.off("change:tree", update);
-    clearTimeout(unanswered);
-    try {
-      model.send({ action: "hidden" });
-    } catch {
-      // the kernel closed the model first
-    }
-  });
   el.dataset.lmSuppressShortcuts = "true"; // the notebook's own keys (d d deletes a cell) do not apply in here
   update();
-  model.send({ action: "shown" });
-  return () => controller.abort();
+  return {
+    el,
+    moved: keepFocus(el, signal),
+    tell: (isSeenNow) => {
+      if (isSeen !== isSeenNow) model.send({ action: isSeenNow ? "shown" : "hidden" });
+      isSeen = isSeenNow;
+    },
+    cut: () => el.classList.add("cm-without-kernel"),
+    close: () => {
+      controller.abort();
+      model.off("change:tree", update);
+      clearTimeout(unanswered);
+    },
+  };
 }
 
 /**
- * A model that has a place is not displayed by itself: it shows in every element of the page with that class, whenever one
- * comes. A saved notebook then holds an empty element, not a view of a widget that is gone.
+ * The model is not displayed by itself: it shows in every element of the page that has the class of its place, whenever one comes.
+ * When an output is written anew its element is another one, and the card moves there as it is. Without its kernel the card stays,
+ * without buttons.
  * @param {{ model: Model }} host
  * @returns {(() => void) | undefined}
  */
 function initialize({ model }) {
   const place = model.get("place");
   if (typeof place !== "string" || !place) return undefined;
-  /** @type {Map<HTMLElement, () => void>} */
+  /** @type {Map<Element, View>} */
   const views = new Map();
   const look = () => {
-    for (const [el, close] of views) {
-      if (el.isConnected) continue;
-      views.delete(el);
-      close();
+    const left = [...views.keys()].filter((element) => !element.isConnected);
+    for (const element of document.getElementsByClassName(place)) {
+      if (views.has(element)) continue;
+      const before = left.pop();
+      const view = (before && views.get(before)) ?? makeView(model);
+      if (before) views.delete(before);
+      element.replaceChildren(view.el);
+      views.set(element, view);
+      view.moved();
     }
-    for (const el of document.getElementsByClassName(place)) {
-      if (el instanceof HTMLElement && !views.has(el)) views.set(el, render({ model, el }));
-    }
+    for (const [element, view] of views) view.tell(element.isConnected);
+  };
+  const cut = () => {
+    for (const view of views.values()) view.cut();
   };
   const observer = new MutationObserver(look);
   observer.observe(document.body, { childList: true, subtree: true });
+  model.on("comm_live_update", cut); // said by the front end when the kernel restarts
   look();
   return () => {
     observer.disconnect();
-    for (const [el, close] of views) {
-      close();
-      el.replaceChildren();
-    }
+    model.off("comm_live_update", cut);
+    cut();
+    for (const view of views.values()) view.close();
     views.clear();
   };
 }
 
-export default { initialize, render };
+export default { initialize };
 
 // ---- keys
 
@@ -372,4 +395,23 @@ function restoreFocus(el, before) {
     ? before
     : (el.querySelector("button.cm-primary[data-action]") ?? el.querySelector(".cm-status"));
   if (target instanceof HTMLElement) target.focus({ preventScroll: true });
+}
+
+/**
+ * Keep in mind what has the focus, because it is lost when the card moves to another place. Returns what gives it back.
+ * @param {HTMLElement} el
+ * @param {AbortSignal} signal
+ */
+function keepFocus(el, signal) {
+  /** @type {EventTarget | null} */
+  let focused = null;
+  const leave = () => {
+    if (el.isConnected && !rememberFocus(el)) focused = null;
+  };
+  el.addEventListener("focusin", (event) => (focused = event.target), { signal });
+  el.addEventListener("focusout", () => queueMicrotask(leave), { signal });
+  return () => {
+    const nobodyElse = el.ownerDocument.activeElement === el.ownerDocument.body;
+    if (nobodyElse && focused instanceof HTMLElement && el.contains(focused)) focused.focus({ preventScroll: true });
+  };
 }
