@@ -13,15 +13,20 @@ from difflib import get_close_matches
 from typing import Any
 
 from IPython.core.error import UsageError
+from IPython.core.getipython import get_ipython
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.card import RunView, show_execution
+from codemode_jupyter.notebook.doctor import diagnose
+from codemode_jupyter.notebook.doctor.report import Diagnosis
+from codemode_jupyter.notebook.environment import NotebookEnvironment
 from codemode_jupyter.notebook.failures import returned_or_raised
 from codemode_jupyter.notebook.ids import find_execution, short_id
 from codemode_jupyter.notebook.options import OptionParser
 from codemode_jupyter.notebook.runtimes import find_runtime
 from codemode_jupyter.notebook.stop import until_done
 from codemode_jupyter.notebook.tables import as_json, local_time, one_line, table
+from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.records import Outcome, PendingCall
 from codemode_jupyter.runtime.runtime import Runtime
 
@@ -61,8 +66,11 @@ async def run_command(namespace: dict[str, Any], line: str) -> Any:
     command = COMMANDS[name]
     if not command.least <= len(given.arguments) <= command.most:
         raise UsageError(f"write %codemode {command.usage}")
+    result: Any
     if name == "help":
         result = _help()
+    elif name == "doctor":
+        result = await _doctor(namespace, given.runtime)
     else:
         result = await command.run(find_runtime(namespace, given.runtime), given)
     if not isinstance(result, str):
@@ -255,8 +263,20 @@ async def _remove(runtime: Runtime, given: Namespace) -> str:
     raise CodemodeError("unknown_snippet", f"There is no snippet {name!r}.", hint=hint)
 
 
+# -- without a runtime ------------------------------------------------------------------------------------------------
+
+
+async def _doctor(namespace: dict[str, Any], name: str | None) -> Diagnosis:
+    environment = current_environment()
+    if not isinstance(environment, NotebookEnvironment):
+        raise UsageError("the extension is not loaded: run `%load_ext codemode_jupyter` first")
+    values = [find_runtime(namespace, name)] if name is not None else list(namespace.values())
+    runtimes = [value for value in values if isinstance(value, Runtime)]
+    return await until_done(diagnose(get_ipython(), environment, runtimes))
+
+
 async def _nothing(_runtime: Runtime, _given: Namespace) -> None:
-    """Help is made before a runtime is looked for."""
+    """Do nothing: help and doctor are done before a runtime is looked for."""
 
 
 COMMANDS = {
@@ -270,5 +290,6 @@ COMMANDS = {
     "snippets": Command("snippets", "list the saved programs", _snippets),
     "save": Command("save NAME ID [-d TEXT]", "save the program of an execution as a snippet", _save, 2, 2),
     "rm": Command("rm NAME", "remove a snippet", _remove, 1, 1),
+    "doctor": Command("doctor", "test what is needed to run programs, and say how to mend what is missing", _nothing),
     "help": Command("help", "show this list", _nothing),
 }

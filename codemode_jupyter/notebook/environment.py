@@ -66,7 +66,7 @@ class NotebookEnvironment:
         has_headless = find_deno() is not None
         if self._has_kernel() and (self._may_have_page() or not has_headless):
             browser = self._browser_executor()
-            self._waited_in_vain = not await browser.ready(self._patience())
+            self._waited_in_vain = not await browser.ready(self.patience())
             if not self._waited_in_vain:
                 return browser
         if has_headless:
@@ -83,6 +83,17 @@ class NotebookEnvironment:
             f"{what}, so the program was not run.",
             hint=f"Open the notebook in JupyterLab or Notebook 7 (reload the page if it is open), or {_WITHOUT_PAGE}.",
         )
+
+    def page_executor(self) -> BrowserExecutor | None:
+        """Return the executor of the page, whether or not one answers; ``None`` where no page is expected.
+
+        Must be called on the kernel's event loop.
+        """
+        return self._browser_executor() if self._may_have_page() else None
+
+    def patience(self) -> float:
+        """Return how many seconds it makes sense to wait for a page."""
+        return SHORT_WAIT if self._waited_in_vain or not self._may_have_page() else LONG_WAIT
 
     def close(self) -> None:
         """Give up both executors; passes that run in them end as lost."""
@@ -117,9 +128,6 @@ class NotebookEnvironment:
             return True
         request = self._shell.kernel.get_parent("shell").get("content", {})
         return bool(request.get("allow_stdin", True) or os.environ.get("JPY_SESSION_NAME"))
-
-    def _patience(self) -> float:
-        return SHORT_WAIT if self._waited_in_vain or not self._may_have_page() else LONG_WAIT
 
     def _browser_executor(self) -> BrowserExecutor:
         if self._browser is None:

@@ -146,6 +146,12 @@ def needs_shim(kernel: Any) -> bool:
     )
 
 
+def is_installed(kernel: Any) -> bool:
+    """Tell whether a shim stands in front of ``kernel``."""
+    handler = getattr(kernel, "shell_handlers", {}).get("execute_request")
+    return isinstance(getattr(handler, "__self__", None), CommShim)
+
+
 def install(kernel: Any) -> Installed | None:
     """Install the shim on the running loop, where ``kernel`` needs it.
 

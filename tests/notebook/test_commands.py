@@ -54,6 +54,7 @@ def test_help_lists_every_command(says):
         "snippets",
         "save",
         "rm",
+        "doctor",
         "help",
     ]:
         assert f"%codemode {name}" in printed

@@ -1,0 +1,155 @@
+"""The doctor's look at the pages: which are open, how far away they are, and whether a program runs there.
+
+Owns: its own short conversation with the pages, under an id of its own, so that the runs of others are not disturbed.
+Never does: elect a page; the executor has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from codemode_jupyter.notebook.doctor.report import Finding
+from codemode_jupyter.notebook.doctor.trial import first_and_next
+from codemode_jupyter.notebook.environment import LONG_WAIT, NotebookEnvironment
+from codemode_jupyter.sandbox.page_channel import Content, PageChannel
+
+if TYPE_CHECKING:
+    from codemode_jupyter.sandbox.browser import BrowserExecutor
+
+_ROLL_CALL = 0.4
+"""Seconds in which every open page says that it is there."""
+
+_MOST_PATIENCE = 6.0
+_ROUND_TRIPS = 5
+_SLOW = 0.2
+"""Seconds of a round trip from which on a person notices."""
+
+_OPEN = "Open this notebook in JupyterLab or Notebook 7, or reload its page if it is open."
+
+
+class PageChecks:
+    """The checks of the page, in the order of the methods."""
+
+    def __init__(self, environment: NotebookEnvironment) -> None:
+        self._environment = environment
+        self._executor: BrowserExecutor | None = None
+        self._channel: PageChannel | None = None
+
+    async def check_page(self) -> Finding:
+        """Find the pages that are open, and the one that is elected."""
+        executor = self._executor = self._environment.page_executor()
+        if executor is None:
+            return Finding("absent", "none is expected: nobody sits at this kernel or script")
+        from codemode_jupyter.notebook.page import page_channel  # noqa: PLC0415  imports widgets
+
+        channel = self._channel = page_channel()
+        patience = self._environment.patience()
+        await executor.ready(min(patience, _MOST_PATIENCE))
+        there = await _roll_call(channel)
+        page = executor.page
+        if page is None:
+            mend = _OPEN if patience == LONG_WAIT else ""
+            return Finding("absent", "no page of this notebook answered", mend=mend)
+        where = f"{len(there)} open, one of them elected" if len(there) > 1 else "1 open"
+        seen = "visible" if page.is_visible else "in the background"
+        return Finding("ok", f"{front_end(page.path, page.agent)}; {where} ({seen}); {page.agent}")
+
+    async def check_round_trip(self) -> Finding:
+        """Measure how long a word to the elected page and back takes."""
+        if self._channel is None or self._executor is None or self._executor.page is None:
+            return Finding("absent", "no page")
+        seconds = await _round_trip(self._channel, self._executor.page.id)
+        found = f"{1000 * seconds:.1f} ms to the page and back (median of {_ROUND_TRIPS})"
+        mend = "The network or the server is slow; runs with many calls one after the other will be, too."
+        return Finding("ok", found, mend=mend if seconds > _SLOW else "")
+
+    async def check_sandbox(self) -> Finding:
+        """Have the page make its sandbox, and run a program in it."""
+        executor = self._executor
+        if executor is None or executor.page is None:
+            return Finding("absent", "no page")
+        began = time.perf_counter()
+        if not await executor.ready(_MOST_PATIENCE):
+            fault = executor.page.fault if executor.page is not None else None
+            return Finding(
+                "wrong",
+                fault or "the page did not make a sandbox in time",
+                mend=_ALLOW if fault else f"{_OPEN} If it stays so, report this table.",
+            )
+        ready = 1000 * (time.perf_counter() - began)
+        return Finding(
+            "ok", f"ready after {ready:.0f} ms; {await first_and_next(executor)}; the page's policy allows it"
+        )
+
+
+_ALLOW = (
+    "The Content-Security-Policy that the server sends with the page has to allow script-src 'unsafe-eval' and "
+    "worker-src blob:. Ask whoever runs the server, or run programs without the page: "
+    "pip install 'codemode-jupyter[headless]'."
+)
+
+
+def front_end(path: str, agent: str) -> str:
+    """Return the name of the front end that serves a page at ``path``, as far as that can be told."""
+    parts = path.split("/")
+    if "Code/" in agent:
+        return "VS Code"
+    if "lab" in parts or "doc" in parts:
+        return "JupyterLab"
+    return "Notebook 7" if "notebooks" in parts else "an unknown front end"
+
+
+async def _roll_call(channel: PageChannel) -> set[str]:
+    """Return the ids of the pages that are open now."""
+    there: set[str] = set()
+    with _listening(channel) as heard:
+        _say(channel, "*", "who")
+        deadline = time.monotonic() + _ROLL_CALL
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                content = await asyncio.wait_for(heard.get(), left)
+            except TimeoutError:
+                break
+            if content.get("type") == "hello":
+                there.add(str(content.get("from")))
+    return there
+
+
+async def _round_trip(channel: PageChannel, page_id: str) -> float:
+    """Return the median time in seconds that a page takes to answer."""
+    times = []
+    with _listening(channel) as heard:
+        for _ in range(_ROUND_TRIPS):
+            began = time.perf_counter()
+            _say(channel, page_id, "ping", runs=[])
+            while (content := await heard.get()) and (content.get("from"), content.get("type")) != (page_id, "pong"):
+                pass
+            times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+@contextmanager
+def _listening(channel: PageChannel) -> Iterator[asyncio.Queue[Content]]:
+    heard: asyncio.Queue[Content] = asyncio.Queue()
+
+    def hear(content: Content, _buffers: Sequence[bytes]) -> None:
+        heard.put_nowait(content)
+
+    stop = channel.on_message(hear)
+    try:
+        yield heard
+    finally:
+        stop()
+
+
+_OWNER = secrets.token_hex(8)
+
+
+def _say(channel: PageChannel, to: str, kind: str, **fields: object) -> None:
+    channel.send({"to": to, "owner": _OWNER, "type": kind, **fields})
