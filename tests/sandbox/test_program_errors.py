@@ -133,3 +133,21 @@ async def test_the_console_is_kept_beside_a_failure(sandbox):
     kernel = Kernel("async () => { console.log('before'); throw new Error('x') }")
     assert (await kernel.run(sandbox)).kind == "failed"
     assert kernel.lines == [("log", "before")]
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (
+            "await Promise.any([Promise.reject(new TypeError('a')), Promise.reject('b')])",
+            "All promises were rejected (TypeError: a; b)",
+        ),
+        ("throw new AggregateError(Array(9).fill(1), 'many')", "many (1; 1; 1; 1; 1)"),
+        ("throw new AggregateError([], 'none')", "none"),
+        ("throw new Error('outer', { cause: new RangeError('inner') })", "outer (cause: RangeError: inner)"),
+        ("throw Object.assign(new Error('odd'), { errors: { slice() { throw 1 } } })", "odd"),
+    ],
+)
+async def test_what_stands_behind_an_error_is_told(sandbox, statement, message):
+    error, _ = await failure(sandbox, f"async () => {{ {statement} }}")
+    assert error["message"] == message

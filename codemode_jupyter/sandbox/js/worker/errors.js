@@ -6,6 +6,8 @@
 
 const RUNTIME_FILE = "codemode-sandbox.js";
 const PROGRAM_FILE = "program.js";
+/** How many of an AggregateError's errors are told. */
+const MAX_REASONS = 5;
 const FRAME_PLACE = /\b(program|snippet-[\w.-]+)\.js:(\d+):(\d+)/;
 
 /** Lines by which each evaluated file is shifted against what its author wrote. @type {Map<string, number>} */
@@ -91,12 +93,39 @@ function encodeThrown(thrown, globals) {
   if (name === "ReferenceError" && message.includes("is not defined")) {
     message += ` (the only globals available in the sandbox are: ${globals.join(", ")})`;
   }
+  message += reasonsOf(thrown);
   const fields = [`"name":${JSON.stringify(name)}`, `"message":${JSON.stringify(message)}`];
   const frames = programFrames(stack);
   if (frames.length > 0) fields.push(`"stack":${JSON.stringify(frames.join("\n"))}`);
   addField(fields, "cause", readOwn(thrown, "cause"));
   addField(fields, "data", errorData(thrown));
   return { error: `{"$type":"error","value":{${fields.join(",")}}}`, ...programPlace(frames) };
+}
+
+/**
+ * @param {Error} error
+ * @returns {string} what stands behind it, to go after its message: its errors if it stands for several, or its cause
+ */
+function reasonsOf(error) {
+  const errors = readOwn(error, "errors");
+  if (errors !== undefined) {
+    try {
+      const reasons = Array.from(/** @type {unknown[]} */ (errors).slice(0, MAX_REASONS), shortReason);
+      return reasons.length === 0 ? "" : ` (${reasons.join("; ")})`;
+    } catch {
+      return "";
+    }
+  }
+  const cause = readOwn(error, "cause");
+  return cause === undefined ? "" : ` (cause: ${shortReason(cause)})`;
+}
+
+/**
+ * @param {unknown} reason
+ * @returns {string}
+ */
+function shortReason(reason) {
+  return describeThrown(reason).slice(0, 300);
 }
 
 /**
