@@ -6,6 +6,7 @@ Never does: open transactions or decide what a call may do.
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,11 +16,7 @@ from codemode_jupyter.runtime.store.database import Database
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.sandbox.protocol import Event
 
-_COLUMNS = (
-    "seq, connector, method, arguments, state, requires_approval, ephemeral, can_revert, digest, bound, outcome, code, "
-    "token, late, started_at, ended_at, decided_at"
-)
-_FLAGS = ("requires_approval", "ephemeral", "can_revert", "late")
+_COLUMNS = ", ".join(field.name for field in dataclasses.fields(CallRow))
 
 
 class CallTable:
@@ -97,4 +94,14 @@ class CallTable:
 
     def _select(self, where: str, parameters: Sequence[Any]) -> list[CallRow]:
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM call {where}", parameters)  # noqa: S608  constant texts
-        return [CallRow(**{**dict(row), **{flag: bool(row[flag]) for flag in _FLAGS}}) for row in rows]
+        return [_call_row(row) for row in rows]
+
+
+def _call_row(row: sqlite3.Row) -> CallRow:
+    """Return a row as an object; by position, since logs of thousands of calls are read for every pass."""
+    call = CallRow(*row)
+    call.requires_approval = bool(call.requires_approval)
+    call.ephemeral = bool(call.ephemeral)
+    call.can_revert = bool(call.can_revert)
+    call.late = bool(call.late)
+    return call
