@@ -80,6 +80,8 @@ def decode(text: str) -> Any:
     CodemodeError
         ``unreadable_value``: the text is not JSON, or too deep.
     """
+    if _has_no_tags(text):
+        return _parse(text, _PLAIN_DECODER)
     return _read_all(ValueReader(), [_parse(text)])[0]
 
 
@@ -94,6 +96,9 @@ def decode_arguments(text: str) -> list[Any]:
     CodemodeError
         ``unreadable_value``, or ``not_storable``: an argument holds a function, a symbol, a pattern or a cycle.
     """
+    if _has_no_tags(text):
+        value = _parse(text, _PLAIN_DECODER)
+        return [] if value == {} else [value]
     tree = _parse(text)
     if isinstance(tree, dict) and tree.keys() == {TAG, "value"} and tree[TAG] == "arguments":
         items = tree["value"]
@@ -152,12 +157,26 @@ def _parse_int(text: str) -> Json:
     return value
 
 
+def _read_float(text: str) -> Any:
+    number = _parse_float(text)
+    return ValueReader().read(number) if isinstance(number, dict) else number
+
+
+def _read_int(text: str) -> Any:
+    if len(text) < 16 and text != "-0":  # noqa: PLR2004  every integer of 15 digits is safe
+        return int(text)
+    number = _parse_int(text)
+    return ValueReader().read(number) if isinstance(number, dict) else number
+
+
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
 # Made once: ``json.loads`` and ``json.dumps`` with options make one for each text.
 _DECODER = json.JSONDecoder(parse_float=_parse_float, parse_int=_parse_int, parse_constant=_no_constant)
+_PLAIN_DECODER = json.JSONDecoder(parse_float=_read_float, parse_int=_read_int, parse_constant=_no_constant)
+"""For texts without tags: what it gives is the value itself."""
 
 
 def _encoder(*, sort_keys: bool) -> json.JSONEncoder:
@@ -170,9 +189,14 @@ _ENCODER = _encoder(sort_keys=False)
 _SORTING_ENCODER = _encoder(sort_keys=True)
 
 
-def _parse(text: str) -> Json:
+def _has_no_tags(text: str) -> bool:
+    """Tell for sure that a text holds no tag; most do not, and are the value itself."""
+    return TAG not in text and "\\u" not in text  # an escape may spell the tag
+
+
+def _parse(text: str, decoder: json.JSONDecoder = _DECODER) -> Json:
     try:
-        return _DECODER.decode(text)
+        return decoder.decode(text)
     except RecursionError:
         raise _unreadable("it is nested too deeply") from None
     except (ValueError, TypeError) as error:
