@@ -36,7 +36,7 @@ Kernel to sandbox::
 
     {"type": "begin", "source", "line_offset", "namespaces": [[name, [method, ...]], ...],
      "calls": [[seq, connector, method, arguments, state, outcome text | null], ...], "events": [...],
-     "clock": ms, "seed": hex, "language"}
+     "clock": ms, "seed": hex, "language", "fetch": whether programs may make requests}
     {"type": "replies", "replies": [{"seq", "state": "applied" | "failed" | "pending" | "run",
                                      "value"?, "error"?, "token"?}, ...]}
 
@@ -56,6 +56,10 @@ replies ``applied`` (the stored form) or ``failed``.
 ``codemode.search``, ``codemode.describe`` and ``codemode.run`` are calls to connector ``codemode``; the
 value of ``run`` is ``{"source", "line_offset", "name"}`` of the snippet, which the sandbox evaluates in
 the same program.
+
+A request of ``fetch`` is a call to connector ``fetch`` whose method is the HTTP method; its argument is ``{"url",
+"headers"?, "body"?}``, its value ``{"status", "statusText", "url", "redirected", "headers", "body"}``, with bodies as
+text or bytes.
 """
 
 from __future__ import annotations
@@ -69,6 +73,9 @@ STEP_CONNECTOR = "__step"
 
 CODEMODE_NAMESPACE = "codemode"
 """Connector name of the built-in operations: search, describe, run."""
+
+FETCH_CONNECTOR = "fetch"
+"""Connector name of requests; a global of JavaScript, so no user connector has it."""
 
 Event: TypeAlias = tuple[Literal["call", "timer"], int, float]
 """(kind, seq of the call or id of the timer, program clock in milliseconds)."""
@@ -104,6 +111,7 @@ class PassRequest:
     ``source`` is an expression that evaluates to a function; line ``n`` of it is line ``n - line_offset`` of what the
     author wrote. ``clock`` is the program's start time in ms since the epoch, ``seed`` 32 hex digits,
     ``timeout`` the allowed running time in seconds (time spent waiting for the kernel's tools does not count).
+    ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``.
     """
 
     execution_id: str
@@ -116,6 +124,7 @@ class PassRequest:
     language: str = "javascript"
     calls: Sequence[RecordedCall] = ()
     events: Sequence[Event] = ()
+    fetch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
