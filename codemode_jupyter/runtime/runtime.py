@@ -147,7 +147,7 @@ class Runtime:
             seconds = self.timeout if timeout is None else timeout
             row = new_execution(code, language, seconds, self._capabilities.names, self._owner)
             store = self._store
-            with store.transaction() as connection:
+            with store.transaction(durable=False) as connection:  # the commit of its first calls makes it durable
                 store.executions.prune(connection, self.max_executions)
                 store.executions.insert(connection, row)
         except CodemodeError as refusal:
