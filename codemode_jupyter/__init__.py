@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.declarations import generate_types
     from codemode_jupyter.connectors.function import FunctionConnector, tool
     from codemode_jupyter.connectors.names import sanitize_name
+    from codemode_jupyter.connectors.outbound import Outbound
+    from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
     from codemode_jupyter.connectors.schema_types import json_schema_to_type
     from codemode_jupyter.connectors.tool import Tool, ToolContext
     from codemode_jupyter.errors import CodemodeError
@@ -35,6 +37,9 @@ __all__ = [
     "ExecutionRecord",
     "Executor",
     "FunctionConnector",
+    "Outbound",
+    "OutboundRequest",
+    "OutboundResponse",
     "Outcome",
     "PendingCall",
     "Runtime",
@@ -62,6 +67,9 @@ _HOMES = {
     "ExecutionRecord": "runtime.records",
     "Executor": "sandbox.protocol",
     "FunctionConnector": "connectors.function",
+    "Outbound": "connectors.outbound",
+    "OutboundRequest": "connectors.outbound_messages",
+    "OutboundResponse": "connectors.outbound_messages",
     "Outcome": "runtime.records",
     "PendingCall": "runtime.records",
     "Runtime": "runtime.runtime",

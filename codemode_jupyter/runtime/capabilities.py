@@ -12,13 +12,14 @@ from collections.abc import Iterable
 from codemode_jupyter.connectors.base import Connector, load_tools
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
 from codemode_jupyter.connectors.names import check_connector_names, did_you_mean
+from codemode_jupyter.connectors.outbound import Outbound, fetch_tools
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, Namespace
+from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, FETCH_CONNECTOR, Namespace
 
 
 class Capabilities:
-    """The connectors of one runtime and their tools.
+    """The connectors of one runtime and their tools; ``outbound`` is what requests of programs may reach, if any.
 
     Raises
     ------
@@ -26,10 +27,15 @@ class Capabilities:
         When made: ``invalid_name``, ``reserved_name``, ``duplicate_name``.
     """
 
-    def __init__(self, connectors: Iterable[Connector], built_in: Iterable[Tool] = ()) -> None:
+    def __init__(
+        self, connectors: Iterable[Connector], built_in: Iterable[Tool] = (), outbound: Outbound | None = None
+    ) -> None:
         self.connectors = tuple(connectors)
         self.names = tuple(connector.name for connector in self.connectors)
         check_connector_names(self.names)
+        self.outbound = outbound
+        self.required = self.names if outbound is None else (*self.names, FETCH_CONNECTOR)
+        """What an execution is recorded to need: the connectors, and ``fetch`` where it is there."""
         self._tools: dict[str, dict[str, Tool]] | None = None
         self.catalogue = Catalogue(())
         self._built_in = {tool.name: tool for tool in built_in}
@@ -47,6 +53,8 @@ class Capabilities:
             if self._tools is None:
                 tools = {connector.name: await load_tools(connector) for connector in self.connectors}
                 tools[CODEMODE_NAMESPACE] = self._built_in
+                if self.outbound is not None:
+                    tools[FETCH_CONNECTOR] = {tool.name: tool for tool in fetch_tools(self.outbound)}
                 self.catalogue = Catalogue(
                     CatalogueEntry(connector.name, _instructions(connector), tools[connector.name])
                     for connector in self.connectors
@@ -85,8 +93,8 @@ class Capabilities:
         return tools[method]
 
     def missing(self, names: Iterable[str]) -> list[str]:
-        """Return those of ``names`` that are no connector of this runtime."""
-        return [name for name in names if name not in self.names]
+        """Return those of ``names`` that this runtime does not have."""
+        return [name for name in names if name not in self.required]
 
     def _listed(self, connector: str) -> str:
         names = list(self.tools_of(connector))

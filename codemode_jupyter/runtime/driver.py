@@ -169,6 +169,7 @@ class ExecutionDriver:
             language=row.language,
             calls=self._log.recorded(),
             events=list(self._log.events),
+            fetch=self._around.capabilities.outbound is not None,
         )
 
     def _check_all_repeated(self, end: PassEnd, live: LivePass) -> None:
@@ -194,7 +195,7 @@ class ExecutionDriver:
         elif end.kind == "completed":
             await self._complete(end.value or '{"$type": "undefined"}')
         elif end.kind == "failed":
-            globals_ = (*self._around.capabilities.names, CODEMODE_NAMESPACE)
+            globals_ = (*self._around.capabilities.required, CODEMODE_NAMESPACE)
             await self._fail(failures.program_detail(end, self._row.code, self._log.calls, globals_))
         elif end.kind == "paused":
             raise CodemodeError("protocol", "The sandbox said that the program waits for a person, but no call does.")

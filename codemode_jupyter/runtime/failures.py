@@ -15,7 +15,7 @@ from codemode_jupyter.program import line_excerpt, prepare_program
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
-from codemode_jupyter.sandbox.protocol import PassEnd
+from codemode_jupyter.sandbox.protocol import FETCH_CONNECTOR, PassEnd
 
 MAX_TEXT = 100_000
 """Longest error message kept, in characters."""
@@ -177,6 +177,8 @@ def _code_of_failed_call(name: str, message: str, calls: Sequence[CallRow]) -> s
     for row in reversed(calls):
         if row.state == "failed" and row.code is not None and row.outcome is not None:
             other_name, other_message, _ = _thrown(row.outcome)
-            if message == other_message and name in (other_name, "Error"):
+            # What fetch rejects with is always a TypeError.
+            told = (other_name, "Error", "TypeError") if row.connector == FETCH_CONNECTOR else (other_name, "Error")
+            if message == other_message and name in told:
                 return row.code
     return None

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from codemode_jupyter.connectors.base import Connector
+from codemode_jupyter.connectors.outbound import Outbound, Send
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
 from codemode_jupyter.runtime.beginning import new_execution
@@ -63,13 +64,17 @@ class Runtime:
         Running time in seconds that each pass of a program may use; waiting for tools does not count.
     tool_timeout : float, default 60.0
         Seconds that one tool call may take, unless the tool has a limit of its own.
+    outbound : Outbound, iterable of str, async function or None, default None
+        Gives programs ``fetch``: to these origins only (httpx sends; extra ``[outbound]``), or by way of a function of
+        an ``OutboundRequest`` that returns an ``OutboundResponse``. Requests are calls of connector ``fetch``; all but
+        GET, HEAD and OPTIONS need approval, unless ``Outbound(…, approve=…)`` says otherwise. ``None``: no ``fetch``.
 
     Raises
     ------
     CodemodeError
-        ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_option``. The store is opened by the first
-        operation, which may raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or
-        ``store_unavailable``.
+        ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_option``, ``missing_extra``. The
+        store is opened by the first operation, which may raise ``not_a_store``, ``newer_schema``, ``store_locked``,
+        ``store_read_only`` or ``store_unavailable``.
     """
 
     def __init__(  # noqa: PLR0913  all but the connectors are keywords with defaults
@@ -83,6 +88,7 @@ class Runtime:
         transform_result: Callable[[Any], Any] | None = None,
         timeout: float = 30.0,
         tool_timeout: float = 60.0,
+        outbound: Outbound | Send | Iterable[str] | None = None,
     ) -> None:
         check_runtime_name(name)
         check_seconds("timeout", timeout)
@@ -92,7 +98,8 @@ class Runtime:
         self.timeout = timeout
         self.tool_timeout = tool_timeout
         self.max_executions = max_executions
-        self._capabilities = Capabilities(connectors, built_in_tools(self.search, self.describe, self._snippet_source))
+        built_in = built_in_tools(self.search, self.describe, self._snippet_source)
+        self._capabilities = Capabilities(connectors, built_in, _outbound(outbound))
         self._executor = executor
         self._path = None if path is None else Path(path)
         self._transform_result = transform_result
@@ -145,7 +152,7 @@ class Runtime:
         """
         try:
             seconds = self.timeout if timeout is None else timeout
-            row = new_execution(code, language, seconds, self._capabilities.names, self._owner)
+            row = new_execution(code, language, seconds, self._capabilities.required, self._owner)
             store = self._store
             with store.transaction(durable=False) as connection:  # the commit of its first calls makes it durable
                 store.executions.prune(connection, self.max_executions)
@@ -489,6 +496,10 @@ class Runtime:
 
     def _changed(self, execution_id: str) -> None:
         self._watchers.tell(execution_id)
+
+
+def _outbound(option: Outbound | Send | Iterable[str] | None) -> Outbound | None:
+    return option if option is None or isinstance(option, Outbound) else Outbound(option)
 
 
 def _ownerless(row: ExecutionRow) -> CodemodeError:

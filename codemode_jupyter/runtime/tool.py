@@ -24,8 +24,7 @@ How to work:
 
 Rules:
 - Write one async arrow function, `async () => { … }`, and return what you want to know. TypeScript syntax is accepted.
-- The ONLY globals are {globals} (plus standard JavaScript). There is no network, no file system, no `fetch`,
-  no `require`.
+- The ONLY globals are {globals} (plus standard JavaScript). {network}
 - Await every call. Calls that do not depend on each other may run together in `Promise.all`.
 - Some methods need a person's approval: `search` and `describe` mark them with `requiresApproval`. Write the program
   as if they returned normally. An answer with status "paused" means that a person is being asked: say what is
@@ -38,6 +37,9 @@ Rules:
 
 Connectors:
 {connectors}"""
+
+_NO_NETWORK = "There is no network, no file system, no `fetch`,\n  no `require`."
+_NETWORK = "There is no file system, no `require`,\n  and no network but this: {}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,12 @@ def runtime_tool(
 
 
 def _described(capabilities: Capabilities, hints: Mapping[str, str]) -> str:
-    names = [f"`{name}`" for name in (*capabilities.names, "codemode")]
+    names = [f"`{name}`" for name in (*capabilities.required, "codemode")]
     listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     lines = []
     for connector in capabilities.connectors:
         remark = hints.get(connector.name) or next(iter(connector.instructions().strip().splitlines()), "")
         lines.append(f"- `{connector.name}`" + (f" — {remark}" if remark else ""))
-    return _DESCRIPTION.replace("{globals}", listed).replace("{connectors}", "\n".join(lines) or "(none)")
+    network = _NO_NETWORK if capabilities.outbound is None else _NETWORK.format(capabilities.outbound.described)
+    text = _DESCRIPTION.replace("{network}", network).replace("{globals}", listed)
+    return text.replace("{connectors}", "\n".join(lines) or "(none)")

@@ -28,6 +28,7 @@ FRAGMENTS = (
     "calls",
     "steps",
     "connectors",
+    "fetch",
     "lockdown",
     "main",
 )

@@ -68,6 +68,7 @@ class Kernel:
     tools: dict = field(default_factory=dict)
     line_offset: int = 0
     timeout: float = 10
+    fetch: bool = False
     namespaces: tuple = (Namespace("it", ("echo", "gated", "later", "fails")),)
     log: dict = field(default_factory=dict)
     events: tuple = ()
@@ -99,6 +100,7 @@ class Kernel:
             self.timeout,
             calls=calls,
             events=self.events,
+            fetch=self.fetch,
         )
         end = await executor.run_pass(request, self)
         if end.kind in ("completed", "failed", "paused"):

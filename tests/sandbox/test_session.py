@@ -79,6 +79,7 @@ async def test_the_begin_message_holds_all_that_a_pass_needs():
             "clock": 5.0,
             "seed": "0" * 32,
             "language": "javascript",
+            "fetch": False,
         }
     ]
     assert recorder.link is recorder.session

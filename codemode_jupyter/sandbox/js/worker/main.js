@@ -3,7 +3,7 @@
 /**
  * @typedef {{
  *   type: "begin", source: string, line_offset: number, namespaces: [string, string[]][],
- *   calls: RecordedCall[], events: ProgramEvent[], clock: number, seed: string, language: string,
+ *   calls: RecordedCall[], events: ProgramEvent[], clock: number, seed: string, language: string, fetch: boolean,
  * }} Begin
  */
 
@@ -37,7 +37,8 @@ function begin(message) {
   setRecordedCalls(message.calls);
   setRecordedEvents(message.events);
   installConnectors(message.namespaces);
-  globalNames = [...message.namespaces.map(([name]) => name), "codemode"];
+  if (message.fetch) installFetch();
+  globalNames = [...message.namespaces.map(([name]) => name), "codemode", ...(message.fetch ? FETCH_GLOBALS : [])];
   if (message.language !== "javascript") {
     failProgram(codedError("unsupported_language", `This sandbox runs JavaScript, not ${message.language}.`));
     return;
