@@ -66,7 +66,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 STEP_CONNECTOR = "__step"
 """Connector name under which steps are logged; no user connector may have it."""
@@ -92,9 +92,11 @@ class Namespace:
     methods: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCall:
-    """A call of the log, handed to a pass so that it can be served without a round trip."""
+class RecordedCall(NamedTuple):
+    """A call of the log, handed to a pass so that it can be served without a round trip.
+
+    A tuple in the order of ``begin.calls``, which can be thousands long.
+    """
 
     seq: int
     connector: str

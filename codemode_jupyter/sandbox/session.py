@@ -188,10 +188,7 @@ def begin_text(request: PassRequest) -> str:
             "source": request.source,
             "line_offset": request.line_offset,
             "namespaces": [[space.name, space.methods] for space in request.namespaces],
-            "calls": [
-                (call.seq, call.connector, call.method, call.arguments, call.state, call.outcome)
-                for call in request.calls
-            ],
+            "calls": list(request.calls),
             "events": list(request.events),
             "clock": request.clock,
             "seed": request.seed,
