@@ -198,5 +198,6 @@ class Cell:
     def picture(self, path):
         """Take a screenshot of what the cell shows."""
         self.output.scroll_into_view_if_needed()
+        self.page.mouse.move(0, 0)  # nothing is shown as hovered
         self.output.screenshot(path=path, animations="disabled")
         return path

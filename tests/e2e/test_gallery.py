@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from tests.e2e.lab import DARK, LIGHT
+from tests.e2e.lab import DARK, LIGHT, NOTEBOOK
 from tests.e2e.notebooks import GATED, SETUP
 from tests.e2e.test_quickstart import QUICKSTART, positions
 
@@ -66,6 +66,21 @@ def test_pictures_of_every_state(desk, screenshots):
         for index, name in enumerate(STATES, start=1):
             picture = tab.cell(index).picture(screenshots / f"lab-{name}-{word}.png")
             assert picture.stat().st_size > 1000
+
+
+def test_pictures_in_notebook_7(desk, screenshots):
+    names = [name for name in STATES if name != "failed-timeout"]
+    desk.write(SETUP, *(STATES[name] for name in names))
+    tab = desk.open(face=NOTEBOOK)
+    tab.run(0)
+    for index, name in enumerate(names, start=1):
+        bring_about(tab, name, tab.run(index))
+    for theme, word in ((LIGHT, "light"), (DARK, "dark")):
+        tab.theme(theme)
+        for index, name in enumerate(names, start=1):
+            picture = tab.cell(index).picture(screenshots / f"notebook-{name}-{word}.png")
+            assert picture.stat().st_size > 1000
+        tab.page.screenshot(path=screenshots / f"notebook-page-{word}.png")
 
 
 def test_pictures_of_a_run_under_way_and_one_that_was_stopped(desk, screenshots):

@@ -178,7 +178,7 @@ def test_every_argument_of_a_waiting_call_is_complete():
     assert tail in text
     assert "n: 2999" in text
     assert "LAST" in text
-    assert "200,008 characters: scroll to read all of it" in text
+    assert "200,008 characters, complete (the box scrolls if they do not fit)" in text
 
 
 def test_arguments_in_any_number_are_complete():

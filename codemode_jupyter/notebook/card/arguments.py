@@ -54,7 +54,9 @@ def _argument(name: str, value: object) -> Element:
         role="region",
         aria_label=f"{visible(name[:80])}, {size}",
     )
-    return element("div", element("div", f"{size}: scroll to read all of it", class_="cm-soft cm-size"), shown)
+    return element(
+        "div", element("div", f"{size}, complete (the box scrolls if they do not fit)", class_="cm-soft cm-size"), shown
+    )
 
 
 def _plain(text: object) -> TypeGuard[str]:

@@ -7,6 +7,7 @@ does (``clicks.py``, ``controls.py``).
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
@@ -45,6 +46,8 @@ class RunView:
     def __init__(self, runtime: Runtime, cell: CellOutputs | None = None) -> None:
         self._runtime = runtime
         self._cell = cell or CellOutputs()
+        # What tools print after a click belongs to the cell as well, not to the page's message with the click.
+        self._context = contextvars.copy_context()
         self._widget: CardWidget | None = None
         self._execution_id: str | None = None
         self._record: ExecutionRecord | None = None
@@ -92,7 +95,7 @@ class RunView:
             self._start(self._follow())
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+        task = asyncio.get_running_loop().create_task(work, context=self._context)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
