@@ -72,7 +72,7 @@ class ExecutionDriver:
         self._pass: LivePass | None = None
         self._store_failure: CodemodeError | None = None
         self._running_time = 0.0
-        self._resumed = row.passes > 0
+        self._resumed = row.passes > 0 or bool(self._log.calls)
         self.console: list[ConsoleRecord] = []
         self.result: str | None = None
         self.never_started: CodemodeError | None = None
@@ -255,14 +255,18 @@ class ExecutionDriver:
         return True
 
     def _pause_again(self) -> None:
-        """Undo an approval for which no pass could be started: the execution waits as before."""
+        """Undo an approval for which no pass could be started: the execution waits as before.
+
+        Where nothing was approved it was being taken up again: it stays recorded as running, for the next ``recover``.
+        """
         store = self._around.store
+        approved = any(row.state == "approved" for row in self._log.calls)
         with store.transaction() as connection:
             if store.executions.update(
                 connection,
                 self._row.id,
                 ("running",),
-                status="paused",
+                status="paused" if approved else "running",
                 owner=None,
                 heartbeat=None,
                 updated_at=time.time(),

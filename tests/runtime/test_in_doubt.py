@@ -67,3 +67,27 @@ async def test_a_call_that_was_to_run_again_and_did_not_is_still_in_doubt_for_a_
     assert await world.runtime.expire_paused(0) == [id_]
     report = await world.runtime.rollback(id_)
     assert [entry.seq for entry in report.doubtful] == [1, 0]
+
+
+class Nowhere:
+    """An executor where there is no sandbox."""
+
+    async def run_pass(self, *_):
+        raise CodemodeError("no_sandbox", "There is no sandbox here.")
+
+
+@pytest.mark.parametrize("answer", ["run_again", "happened"])
+async def test_without_a_sandbox_a_run_that_is_taken_up_is_not_lost(world, answer):
+    id_ = await left_by_a_dead_kernel(world)
+    nowhere = world.another(executor=Nowhere())
+    await nowhere.recover()
+    assert (await nowhere.respond(id_, 0, answer, result=7)).error.code == "no_sandbox"
+    assert [refused.error.code for refused in await nowhere.recover()] == ["no_sandbox"] * (answer == "happened")
+    if answer == "run_again":
+        await world.runtime.approve(id_, 0)
+    else:
+        await world.runtime.recover()
+    assert [call.method for call in await world.runtime.pending(id_)] == ["stow"]
+    outcome = await world.runtime.approve(id_)
+    assert outcome.status == "completed"
+    assert world.shelf.counts["note"] == (2 if answer == "run_again" else 1)
