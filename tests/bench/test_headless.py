@@ -17,7 +17,7 @@ from tests.bench.bare import bare_commits, echo_of_streams, tightest_echo
 from tests.bench.table import Table
 
 ROUNDS = 5
-SECONDS = 20
+SECONDS = 15
 """After which no further round begins: on a machine that does much else, fewer must do."""
 TRIPS = 300
 PAUSE = 0.15
