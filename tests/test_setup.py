@@ -1,5 +1,6 @@
 """``make demo`` and ``make test`` when something they need is missing: one clear sentence each."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -51,3 +52,8 @@ def test_a_chromium_that_does_not_start_is_named(checkout):
     )
     assert done.returncode == 1
     assert "CODEMODE_CHROMIUM is set to /no/such/chromium, which does not start." in done.stderr
+
+
+def test_nothing_installed_below_the_checkout_is_taken_for_an_es_module():
+    # JupyterLab starts scripts in .venv with node, which asks the package.json above them what they are.
+    assert "type" not in json.loads((ROOT / "package.json").read_text())

@@ -109,9 +109,10 @@ def function_tool(function: Callable[..., Any], name: str | None = None) -> Tool
     named = name or options.name or _own_name(function)
     _refuse_unusable(function, named)
     signature = FunctionSignature(function, named)
+    call = _Call(function, signature.context_parameter, named)
     made = Tool(
         name=named if is_identifier(named) else sanitize_name(named),
-        call=_Call(function, signature.context_parameter, named),
+        call=call,
         description=options.description
         if options.description is not None
         else read_docstring(behind_partials(function)).description,
@@ -124,6 +125,7 @@ def function_tool(function: Callable[..., Any], name: str | None = None) -> Tool
         replay=options.replay,
         idempotent=options.idempotent,
         timeout=options.timeout,
+        cancellable=call.is_async,
     )
     check_replay(made, named)
     return made
@@ -175,7 +177,7 @@ class _Call:
         self._function = function
         self._context_parameter = context_parameter
         self._name = name
-        self._is_async = inspect.iscoroutinefunction(behind_partials(function)) or inspect.iscoroutinefunction(
+        self.is_async = inspect.iscoroutinefunction(behind_partials(function)) or inspect.iscoroutinefunction(
             getattr(behind_partials(function), "__call__", None)  # noqa: B004  the question is not whether it can be called
         )
 
@@ -185,7 +187,7 @@ class _Call:
             keywords[self._context_parameter] = context
         call = partial(self._function, *arguments.positional, **keywords)
         try:
-            result = call() if self._is_async else await asyncio.to_thread(self._in_thread, call)
+            result = call() if self.is_async else await asyncio.to_thread(self._in_thread, call)
             return await result if inspect.isawaitable(result) else result
         except SystemExit as exit_:
             raise self._exited(exit_) from None

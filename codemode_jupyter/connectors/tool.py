@@ -57,6 +57,8 @@ class Tool:
         Running it twice under one idempotency key has the effect of running it once.
     timeout : float or None
         Limit in seconds for one run; ``None``: the runtime's default.
+    cancellable : bool
+        Cancelling the call ends it. ``False`` for a plain function: its thread runs to the end, whoever waits for it.
     """
 
     name: str
@@ -71,3 +73,4 @@ class Tool:
     replay: Literal["record", "reexecute"] = "record"
     idempotent: bool = False
     timeout: float | None = None
+    cancellable: bool = True

@@ -80,7 +80,7 @@ class CallTasks:
         try:
             outcome = await run_tool(tool, row.name, arguments_of(row), context, self._limit)
         except asyncio.CancelledError:
-            outcome = stopped(row.name) if _is_being_cancelled() else cancelled(row.name)
+            outcome = stopped(row.name, tool) if _is_being_cancelled() else cancelled(row.name)
         self._ended.append((row, outcome))
         if len(self._ended) == 1:
             # Outcomes of one tick share a commit.

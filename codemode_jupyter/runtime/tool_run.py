@@ -38,12 +38,13 @@ async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: To
         async with clock:
             value = await tool.call(tool.validate(arguments), context)
     except TimeoutError as error:
-        return failed(_tool_timeout(name, seconds) if clock.expired() else error)
+        return failed(_tool_timeout(name, tool, seconds) if clock.expired() else error)
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a tool raises is its result
         return failed(error)
     return _encoded(name, value, stored=tool.replay == "record")
 
 
+RUNS_ON = "It is a plain function, which cannot be ended from outside: it runs to its end, and nobody waits for it."
 RAN_ANYWAY = ("tool_timeout", "stopped", "tool_cancelled", "result_too_large", "result_not_storable")
 """Codes of failed calls that may have had their effect nevertheless."""
 
@@ -53,8 +54,10 @@ def failed(error: BaseException) -> CallOutcome:
     return CallOutcome("failed", values.encode_error(error), error.code if isinstance(error, CodemodeError) else None)
 
 
-def stopped(name: str) -> CallOutcome:
-    """Return the outcome of a call that was cancelled because its execution ended."""
+def stopped(name: str, tool: Tool) -> CallOutcome:
+    """Return the outcome of a call that was cancelled, or abandoned, because its execution ended."""
+    if not tool.cancellable:
+        return failed(CodemodeError("stopped", f"{name} was under way when the run was stopped.", hint=RUNS_ON))
     return failed(
         CodemodeError(
             "stopped",
@@ -93,7 +96,10 @@ def _encoded(name: str, value: object, *, stored: bool) -> CallOutcome:
         )
 
 
-def _tool_timeout(name: str, seconds: float) -> CodemodeError:
+def _tool_timeout(name: str, tool: Tool, seconds: float) -> CodemodeError:
+    if not tool.cancellable:
+        message = f"{name} took longer than {seconds:g} s."
+        return CodemodeError("tool_timeout", message, hint=f"{RUNS_ON} Give the tool a longer `timeout`.")
     return CodemodeError(
         "tool_timeout",
         f"{name} took longer than {seconds:g} s and was cancelled.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NoReturn, TypeAlias
 
@@ -26,6 +26,9 @@ MAX_SAFE_INTEGER = 2**53 - 1
 
 MAX_DIGITS = 4300
 """Most digits of an integer; CPython's own default limit for reading and printing one."""
+
+LONGEST_PATH = 20
+"""Most parts of a path that a message names; the sandbox's encoder has the same limit."""
 
 TAG = "$type"
 """The key that makes an object of the tagged form a tag."""
@@ -157,17 +160,17 @@ def number_tag(value: float) -> dict[str, str] | None:
     return None
 
 
-def path_text(path: Iterable[str | int]) -> str:
-    """Return a path into a value as a program would write it: ``items[0].title``."""
+def path_text(path: Sequence[str | int]) -> str:
+    """Return a path into a value as a program would write it, ``items[0].title``; a long one is cut."""
     text = ""
-    for part in path:
+    for part in path[:LONGEST_PATH]:
         if isinstance(part, int):
             text += f"[{part}]"
         elif part.isidentifier():
             text += f".{part}" if text else part
         else:
             text += f"[{json.dumps(part)}]"
-    return text
+    return text if len(path) <= LONGEST_PATH else f"{text}…"
 
 
 def too_large(size: str, limit: int, what: str = "The value") -> CodemodeError:

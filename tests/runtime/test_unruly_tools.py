@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 
+from codemode_jupyter.connectors.function import function_tool
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.runtime.runtime import Runtime
 from tests.runtime.fake_sandbox import FakeExecutor, Program, ThrownError
 from tests.runtime.shelf import Shelf
+from tests.runtime.waiting import until
 
 
 class MuteError(Exception):
@@ -148,3 +151,29 @@ async def test_a_callback_that_fails_at_the_start_leaves_no_run_behind(world, ca
     outcome = await world.execute(program, on_start=on_start)
     assert outcome.result == "ok"
     assert "no view" in caplog.text
+
+
+async def test_a_plain_function_is_not_said_to_have_ended_with_the_run(world):
+    begun, release, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def plain() -> None:
+        begun.set()
+        release.wait(10)
+        ended.set()
+
+    async def program(p: Program):
+        await p.call("shelf.plain", {})
+
+    world.shelf.extra.append(function_tool(plain))
+    ids: list[str] = []
+    runtime = world.runtime
+    try:
+        task = asyncio.create_task(runtime.execute(world.sandbox.program(program), on_start=ids.append))
+        await until(begun.is_set)
+        await runtime.stop(ids[0])
+        (call,) = (await task).calls
+    finally:
+        release.set()
+    assert "under way when the run was stopped" in call.error.message
+    assert "runs to its end" in str(call.error)
+    await until(ended.is_set)

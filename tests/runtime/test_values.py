@@ -206,6 +206,16 @@ def test_the_limit_is_inclusive_and_counts_bytes() -> None:
         check_size("x" * (MAX_BYTES + 1), "The result of a.b")
 
 
+def test_a_refusal_of_a_deep_value_does_not_name_all_of_its_path() -> None:
+    deep: Any = object()
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(CodemodeError) as refused:
+        encode(deep)
+    assert "[0]" * 20 + "… is of type object" in refused.value.message
+    assert "[0]" * 21 not in refused.value.message
+
+
 def test_deep_values_survive_to_the_limit_and_are_refused_beyond() -> None:
     value: Any = 1
     for _ in range(256):
