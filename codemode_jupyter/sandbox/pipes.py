@@ -23,7 +23,8 @@ MAX_LINE_BYTES = 64 * 2**20
 KEPT_ERROR_BYTES = 4_000
 """How much of the end of standard error is kept."""
 
-_CHUNK_BYTES = 2**20
+_CHUNK_BYTES = 2**16
+"""As much as a pipe holds."""
 
 
 class Pipes(Protocol):
