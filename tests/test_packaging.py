@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from codemode_jupyter.sandbox.frame import LABEXTENSION, served_files, served_frame
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -28,7 +30,20 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
 
 
 def test_the_wheel_holds_nothing_but_the_package_and_its_metadata(wheel):
-    assert {name.split("/")[0] for name in wheel.namelist()} == {"codemode_jupyter", "codemode_jupyter-0.1.0.dist-info"}
+    shared = "codemode_jupyter-0.1.0.data"
+    known = {"codemode_jupyter", "codemode_jupyter-0.1.0.dist-info", shared}
+    assert {name.split("/")[0] for name in wheel.namelist()} == known
+    place = f"{shared}/data/share/jupyter/labextensions/{LABEXTENSION}/"
+    served = {name: wheel.read(name).decode() for name in wheel.namelist() if name.startswith(f"{shared}/")}
+    assert served == {place + path: text for path, text in served_files().items()}
+
+
+def test_an_installation_puts_the_sandbox_where_jupyter_servers_find_files(tmp_path):
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run(
+        [*command, "--prefix", str(tmp_path), "--ignore-installed", str(ROOT)], check=True, capture_output=True
+    )
+    assert (tmp_path / "share" / "jupyter" / "labextensions" / served_frame()).is_file()
 
 
 def test_the_wheel_carries_the_licence(wheel):

@@ -19,7 +19,8 @@ from typing import Any
 import anywidget
 import traitlets
 
-from codemode_jupyter.sandbox.page_channel import Content, MessageCallback, page_module, relay_source
+from codemode_jupyter.sandbox.frame import inline_frame, served_frame
+from codemode_jupyter.sandbox.page_channel import Content, MessageCallback, page_module
 from codemode_jupyter.sandbox.worker_source import worker_source
 
 
@@ -34,7 +35,8 @@ class PageWidget(anywidget.AnyWidget):
     """
 
     _esm = page_module()
-    _relay_source = traitlets.Unicode().tag(sync=True)
+    _inline_frame = traitlets.Unicode().tag(sync=True)
+    _served_frame = traitlets.Unicode().tag(sync=True)
     _worker_source = traitlets.Unicode().tag(sync=True)
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -44,7 +46,7 @@ class PageWidget(anywidget.AnyWidget):
         self._cell_context = contextvars.copy_context()
         self._callbacks: list[MessageCallback] = []
         self._arrived: deque[tuple[Any, Sequence[bytes]]] = deque()
-        super().__init__(_relay_source=relay_source(), _worker_source=worker_source())
+        super().__init__(_inline_frame=inline_frame(), _served_frame=served_frame(), _worker_source=worker_source())
         self.on_msg(self._hand_over)
 
     def send(self, content: Content, buffers: Sequence[bytes] | None = None) -> None:

@@ -239,6 +239,7 @@ class BrowserExecutor:
                 self._leave(page, "bye")
             case "prepared":
                 page.is_prepared, page.fault = True, None
+                page.is_served = content.get("frame") == "src"
                 self._settle()
             case "unusable":
                 self._election.fail(page, str(content.get("message", "")))
@@ -262,8 +263,9 @@ class BrowserExecutor:
     def _lose(self, page: Page, content: Content) -> None:
         run_ids = content.get("runs")
         runs = self._runs_of(page, run_ids if isinstance(run_ids, list) else [])
-        if content.get("reason") == "kernel":
-            self._end(runs, "kernel")
+        reason = content.get("reason")
+        if reason in ("kernel", "moved"):
+            self._end(runs, reason)
         else:  # with several passes in the frame nobody knows which one brought it down
             self._end(runs, "memory" if isinstance(run_ids, list) and len(run_ids) == 1 else "frame")
 

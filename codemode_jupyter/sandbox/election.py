@@ -15,7 +15,7 @@ class Page:
 
     ``path`` is the path of its address (never the query, which may hold a token); ``heard_at`` is the loop's time when
     it was last heard, ``heard`` is set then, and ``unanswered`` counts the pings since; ``is_prepared`` says that its
-    sandbox is up, ``fault`` why it cannot be.
+    sandbox is up, ``is_served`` that its frame came from the server as a file, ``fault`` why there can be none.
     """
 
     id: str
@@ -26,6 +26,7 @@ class Page:
     heard_at: float = 0.0
     heard: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
     is_prepared: bool = False
+    is_served: bool = False
     fault: str | None = None
 
 

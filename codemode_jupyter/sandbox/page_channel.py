@@ -38,9 +38,3 @@ def _script(name: str) -> str:
 def page_module() -> str:
     """Return the ES module that a page runs: the scripts of ``js/page`` joined, the one with the export last."""
     return "\n".join(_script(name) for name in _MODULE_PARTS)
-
-
-@cache
-def relay_source() -> str:
-    """Return the script of the inner sandbox frame."""
-    return _script("relay.js")

@@ -17,12 +17,15 @@ from codemode_jupyter.sandbox.session import PassSession
 MAX_TEXT_LENGTH = 64 * 2**20
 """Longest text of a Worker that is put together from pieces, in characters; the page's own cap is lower."""
 
-Cause: TypeAlias = Literal["bye", "silent", "frame", "memory", "kernel", "unusable", "too_large", "protocol", "closed"]
+Cause: TypeAlias = Literal[
+    "bye", "silent", "frame", "moved", "memory", "kernel", "unusable", "too_large", "protocol", "closed"
+]
 
 _ENDS: dict[Cause, tuple[PassEndKind, str]] = {
     "bye": ("lost", "The page was closed or reloaded while the program ran."),
     "silent": ("lost", "The page stopped answering while the program ran."),
     "frame": ("lost", "The page's sandbox stopped answering while several programs ran in it."),
+    "moved": ("lost", "The page had to make its sandbox in another way."),
     "memory": ("memory", "The sandbox stopped answering: most likely the program used too much memory."),
     "kernel": ("lost", "The page gave the program up because the kernel was silent for a minute."),
     "unusable": ("lost", "The page can no longer make a sandbox."),

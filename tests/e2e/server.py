@@ -103,7 +103,7 @@ def _write_settings(folder):
 
 
 @contextmanager
-def running_server(folder):
+def running_server(folder, *options):
     """Run a server in ``folder`` until the block ends. It offers the kernels of ``folder / KERNELS`` too."""
     _write_settings(folder)
     root = folder / "root"
@@ -114,6 +114,7 @@ def running_server(folder):
         f"--ServerApp.root_dir={root}",
         f"--ServerApp.port={server.port}",
         f"--IdentityProvider.token={server.token}",
+        *options,
     ]
     with (folder / "server.log").open("wb") as log:
         process = subprocess.Popen(command, env=_environment(folder), cwd=root, stdout=log, stderr=log)

@@ -18,6 +18,7 @@ from codemode_jupyter.notebook.doctor import headless, storage
 from codemode_jupyter.notebook.doctor.page import front_end
 from codemode_jupyter.notebook.doctor.report import Diagnosis, Finding
 from codemode_jupyter.notebook.doctor.threads import in_thread
+from codemode_jupyter.runtime.store.schema import SCHEMA_VERSION
 from codemode_jupyter.sandbox.deno import find_deno
 from tests.kernels import kernel6_python
 from tests.notebook.real_kernel import running_kernel
@@ -106,7 +107,7 @@ def test_the_store_of_each_runtime_is_looked_at_and_stays_as_it_is(found, bench,
     before = file.read_bytes()
     stores = [finding.found for finding in found().findings if finding.name == "storage"]
     assert len(stores) == 2
-    assert "schema 1" in stores[0]
+    assert f"schema {SCHEMA_VERSION}" in stores[0]
     assert "mode 0600; writable; on a local file system; WAL" in stores[0]
     assert "third.sqlite3; not there yet" in stores[1]
     assert file.read_bytes() == before
@@ -166,8 +167,8 @@ def test_a_check_that_fails_is_a_finding(error, words):
 
 def test_a_report_names_neither_the_persons_home_nor_control_characters(monkeypatch):
     monkeypatch.setattr(Path, "home", lambda: Path("/home/grace"))
-    finding = Finding("ok", "/home/grace/a.sqlite3\x1b[31m\nx").named("storage", 0)
-    assert finding.found == "~/a.sqlite3 [31m x"
+    finding = Finding("ok", "/home/grace/a.sqlite3\x1b[31m\nx; /mnt/home/grace/b").named("storage", 0)
+    assert finding.found == "~/a.sqlite3 [31m x; /mnt/home/grace/b"
 
 
 def test_no_secret_of_the_environment_or_of_a_connector_is_in_a_report(found, shell, monkeypatch):

@@ -119,9 +119,10 @@ async def test_a_message_that_is_no_object_is_ignored(widget):
 async def test_the_page_gets_everything_it_needs_when_the_widget_is_made(widget):
     state = widget.get_state()
     assert "export default" in state["_esm"]
-    assert state["_relay_source"] == page.relay_source()
+    assert state["_inline_frame"] == page.inline_frame()
+    assert state["_served_frame"] == page.served_frame()
     assert state["_worker_source"] == page.worker_source()
-    assert "http" not in state["_relay_source"]
+    assert "http:" not in state["_inline_frame"]
 
 
 async def test_a_kernel_has_one_page_channel(channel):

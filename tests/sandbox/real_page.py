@@ -15,7 +15,8 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-from codemode_jupyter.sandbox.page_channel import page_module, relay_source
+from codemode_jupyter.sandbox.frame import LABEXTENSION, inline_frame, served_files, served_frame
+from codemode_jupyter.sandbox.page_channel import page_module
 
 FLAGS = [
     "--no-sandbox",  # Chromium cannot make its own sandbox as root or in most containers
@@ -27,7 +28,9 @@ FLAGS = [
     "--disable-sync",
 ]
 
-PAGE = """<!doctype html><title>A notebook</title><p id="text">A page.</p><script type="module" nonce="page">
+PAGE = """<!doctype html><title>A notebook</title><p id="text">A page.</p>
+<script id="jupyter-config-data" type="application/json">{"fullLabextensionsUrl": "/lab/extensions"}</script>
+<script type="module" nonce="page">
 import definition from "/module.js";
 const traits = await (await fetch("/traits.json")).json();
 const socket = new WebSocket("/channel");
@@ -56,16 +59,25 @@ setInterval(() => { const now = performance.now(); window.gap = Math.max(window.
 </script>"""
 
 
-class Site:
-    """A server for the page and its scripts; ``requests`` lists the path of every request it got."""
+def _kind(path):
+    return "text/html" if path.endswith(".html") else "text/javascript"
 
-    def __init__(self, worker, policy=None):
+
+class Site:
+    """A server for the page and its scripts; ``requests`` lists the path of every request it got.
+
+    ``policy`` is sent with everything, or with the page alone; ``is_installed``: it serves the sandbox as a file.
+    """
+
+    def __init__(self, worker, policy=None, *, is_installed=False, has_one_policy=True):
         self.requests = []
         self.sockets = []
         self.hear = None
         site = self
-        traits = {"_relay_source": relay_source(), "_worker_source": worker}
+        traits = {"_inline_frame": inline_frame(), "_served_frame": served_frame(), "_worker_source": worker}
+        served = served_files() if is_installed else {}
         files = {
+            **{f"/lab/extensions/{LABEXTENSION}/{path}": (_kind(path), text) for path, text in served.items()},
             "/": ("text/html", PAGE),
             "/module.js": ("text/javascript", page_module()),
             "/traits.json": ("application/json", json.dumps(traits)),
@@ -77,7 +89,8 @@ class Site:
                 kind, text = files.get(self.request.path, ("text/plain", "arrived"))
                 self.set_header("Content-Type", f"{kind}; charset=utf-8")
                 self.set_header("Access-Control-Allow-Origin", "*")
-                if policy is not None:
+                self.set_header("X-Content-Type-Options", "nosniff")
+                if policy is not None and (has_one_policy or self.request.path == "/"):
                     self.set_header("Content-Security-Policy", policy)
                 self.finish(text)
 
@@ -178,9 +191,9 @@ async def chromium():
 
 
 @asynccontextmanager
-async def open_pages(browser, worker, *, count=1, policy=None):
-    """Pages in a profile of their own, served with the script for their Workers."""
-    site = Site(worker, policy)
+async def open_pages(browser, worker, *, count=1, policy=None, **server):
+    """Pages in a profile of their own, served with the script for their Workers; ``server`` goes to ``Site``."""
+    site = Site(worker, policy, **server)
     context = await browser.new_context()
     try:
         pages = Pages(context, site)

@@ -21,6 +21,7 @@ from codemode_jupyter.sandbox.page_channel import Content, PageChannel
 
 if TYPE_CHECKING:
     from codemode_jupyter.sandbox.browser import BrowserExecutor
+    from codemode_jupyter.sandbox.election import Page
 
 _ROLL_CALL = 0.4
 """Seconds in which every open page says that it is there."""
@@ -83,16 +84,21 @@ class PageChecks:
                 mend=_ALLOW if fault else f"{_OPEN} If it stays so, report this table.",
             )
         ready = 1000 * (time.perf_counter() - began)
-        return Finding(
-            "ok", f"ready after {ready:.0f} ms; {await first_and_next(executor)}; the page's policy allows it"
-        )
+        return Finding("ok", f"ready after {ready:.0f} ms; {await first_and_next(executor)}; {_way(executor.page)}")
 
 
 _ALLOW = (
-    "The Content-Security-Policy that the server sends with the page has to allow script-src 'unsafe-eval' and "
-    "worker-src blob:. Ask whoever runs the server, or run programs without the page: "
+    "Install this version of codemode-jupyter where the Jupyter server runs as well, so that it serves the sandbox "
+    "as a file; with it a Content-Security-Policy has to allow script-src 'self' 'unsafe-eval', worker-src blob: and "
+    "frame-src 'self'. Ask whoever runs the server, or run programs without the page: "
     "pip install 'codemode-jupyter[headless]'."
 )
+
+
+def _way(page: Page | None) -> str:
+    if page is not None and page.is_served:
+        return "loaded from the server as a file, since the page's policy forbids it otherwise"
+    return "the page's policy allows it"
 
 
 def front_end(path: str, agent: str) -> str:

@@ -6,6 +6,7 @@ pasted report names nobody.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -68,5 +69,5 @@ class Diagnosis:
 
 
 def _without_home(text: str) -> str:
-    home = str(Path.home())
-    return text.replace(home, "~") if len(home) > 1 else text
+    home = re.escape(str(Path.home()))
+    return re.sub(rf"(?<!\S){home}(?=[/\\])", "~", text)

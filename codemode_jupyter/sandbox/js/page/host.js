@@ -9,6 +9,26 @@ const KERNEL_SILENCE = 60_000;
 /** How often the page looks for that, in ms. */
 const SILENCE_CHECK = 5_000;
 
+/**
+ * Where the sandbox's frame may be put: into the page, or, where the page says what it is served from, beside it.
+ *
+ * @param {Model} model
+ * @returns {FramePlace[]}
+ */
+function framePlaces(model) {
+  /** @type {FramePlace[]} */
+  const places = [{ by: "srcdoc", text: model.get("_inline_frame") }];
+  try {
+    const { fullLabextensionsUrl } = JSON.parse(document.getElementById("jupyter-config-data")?.textContent ?? "{}");
+    if (typeof fullLabextensionsUrl === "string") {
+      places.push({ by: "src", text: new URL(`${fullLabextensionsUrl}/${model.get("_served_frame")}`, location.href).href });
+    }
+  } catch {
+    // The page says nothing that we understand: it is none of Jupyter's own.
+  }
+  return places;
+}
+
 class PageHost {
   /** @type {Model} */
   #model;
@@ -19,7 +39,8 @@ class PageHost {
   #sandboxes;
   /** Which executor of the kernel a pass belongs to. @type {Map<string, string>} */
   #owners = new Map();
-  #isPrepared = false;
+  /** How the sandbox got into the page, once it is there. @type {FramePlace["by"] | null} */
+  #frame = null;
   #isConnected = true;
   #heard = performance.now();
   #listening = new AbortController();
@@ -31,16 +52,17 @@ class PageHost {
     this.#model = model;
     this.#outbox = new Outbox((message) => model.send({ ...message, from: this.#id }));
     this.#sandboxes = new Sandboxes(
-      { relay: model.get("_relay_source"), worker: model.get("_worker_source") },
+      framePlaces(model),
+      model.get("_worker_source"),
       {
-        ready: () => this.#prepared(),
+        ready: (by) => this.#prepared(by),
         unusable: (message) => this.#unusable(message),
         text: (run, text) => this.#outbox.text(run, text),
         cut: (run, kind) => {
           this.#owners.delete(run);
           this.#outbox.send({ type: "cut", run, kind });
         },
-        lost: (runs) => this.#lose(runs, "frame"),
+        lost: (runs, reason) => this.#lose(runs, reason),
       },
     );
     model.on("msg:custom", this.#receive);
@@ -81,7 +103,7 @@ class PageHost {
         this.hello();
         break;
       case "prepare":
-        if (this.#isPrepared) this.#outbox.send({ type: "prepared" });
+        if (this.#frame !== null) this.#outbox.send({ type: "prepared", frame: this.#frame });
         else this.#sandboxes.prepare();
         break;
       case "start":
@@ -123,10 +145,11 @@ class PageHost {
     this.#sandboxes.kill(run);
   }
 
-  #prepared() {
-    if (this.#isPrepared) return;
-    this.#isPrepared = true;
-    this.#outbox.send({ type: "prepared" });
+  /** @param {FramePlace["by"]} by */
+  #prepared(by) {
+    if (this.#frame === by) return;
+    this.#frame = by;
+    this.#outbox.send({ type: "prepared", frame: by });
   }
 
   /** @param {string} message */
@@ -137,7 +160,7 @@ class PageHost {
 
   /**
    * @param {string[]} runs
-   * @param {"frame" | "kernel"} reason
+   * @param {"frame" | "moved" | "kernel"} reason
    */
   #lose(runs, reason) {
     for (const run of runs) this.#owners.delete(run);
@@ -168,7 +191,7 @@ class PageHost {
 
   /** Take the sandbox down, with whatever runs in it. */
   #free() {
-    this.#isPrepared = false;
+    this.#frame = null;
     this.#owners.clear();
     this.#sandboxes.clear();
   }

@@ -35,18 +35,19 @@
  * Page to kernel, each with the page's id as `from`.
  *
  * - cut: the page ended a pass that broke a limit; nothing more comes from it.
- * - lost: these passes are gone, and why: the sandbox's process died (frame) or the kernel fell silent (kernel).
+ * - lost: these passes are gone, and why: the sandbox's process died (frame), the page had to make the
+ *   sandbox in another way (moved), or the kernel fell silent (kernel).
  * - unusable: no sandbox can be made in this page; `message` is for a person.
  *
  * @typedef {(
  *   | {type: "hello", agent: string, path: string, visible: boolean}
  *   | {type: "bye"}
- *   | {type: "prepared"}
+ *   | {type: "prepared", frame: FramePlace["by"]}
  *   | {type: "unusable", message: string}
  *   | {type: "pong"}
  *   | {type: "texts", texts: Piece[]}
  *   | {type: "cut", run: string, kind: CutKind}
- *   | {type: "lost", runs: string[], reason: "frame" | "kernel"}
+ *   | {type: "lost", runs: string[], reason: "frame" | "moved" | "kernel"}
  * )} PageMessage
  */
 

@@ -1,4 +1,5 @@
 // One sandbox frame: two nested, hidden iframes without any right but to run scripts, and the private port into them.
+// The kernel sends their markup (`frame.py`); there it says what each of the two is for.
 //
 // Owns the iframes, the port, and the watch that tells when the frame's process died. The page listens to no window
 // messages, so nothing but the relay that holds the port can speak to it. Never renders anything.
@@ -10,25 +11,14 @@ const PINGS_UNANSWERED = 3;
 /** How long a frame that has loaded may take until its relay answers, in ms: longer, and its scripts do not run. */
 const RELAY_TIMEOUT = 4_000;
 
-/** @param {string} text */
-const escapeAttribute = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
-
 /** @returns {string} 32 random hexadecimal digits; `crypto.randomUUID` is missing where the page is served without TLS */
 const randomId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /**
- * The markup of the outer frame, holding the inner one with the relay. The outer frame's policy is what stops the
- * inner one from going to another address; the inner one inherits it.
+ * How a frame gets into the page: `text` is its markup (srcdoc), or its address on the server (src).
  *
- * @param {string} relaySource
+ * @typedef {{by: "srcdoc" | "src", text: string}} FramePlace
  */
-function sandboxMarkup(relaySource) {
-  const nonce = randomId();
-  const policy = `default-src 'none'; script-src 'nonce-${nonce}' 'unsafe-eval'; worker-src blob:`;
-  const head = `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}">`;
-  const inner = `${head}<script nonce="${nonce}">${relaySource}</script>`;
-  return `${head}<iframe sandbox="allow-scripts" srcdoc="${escapeAttribute(inner)}"></iframe>`;
-}
 
 /**
  * What a frame tells its owner: its relay can run programs, or why it cannot; a text of a pass; a pass that broke a
@@ -60,22 +50,23 @@ class SandboxFrame {
   #birth;
 
   /**
-   * @param {{relay: string, worker: string}} sources
+   * @param {FramePlace} place
+   * @param {string} worker the script of its Workers
    * @param {FrameListener} listener
    */
-  constructor(sources, listener) {
+  constructor(place, worker, listener) {
     this.#listener = listener;
     const channel = new MessageChannel();
     this.#port = channel.port1;
     this.#port.onmessage = ({ data }) => this.#receive(data);
-    this.post({ type: "runtime", source: sources.worker });
+    this.post({ type: "runtime", source: worker });
 
     this.#element = document.createElement("iframe");
     this.#element.setAttribute("sandbox", "allow-scripts");
     this.#element.setAttribute("aria-hidden", "true");
     this.#element.tabIndex = -1;
     this.#element.style.display = "none";
-    this.#element.srcdoc = sandboxMarkup(sources.relay);
+    this.#element[place.by] = place.text;
     this.#element.addEventListener("load", () => this.#connect(channel.port2), { once: true });
     document.body.append(this.#element);
     this.#watch = setInterval(() => this.#ping(), PING_INTERVAL);
@@ -102,7 +93,14 @@ class SandboxFrame {
 
   /** @param {MessagePort} port the relay's end */
   #connect(port) {
-    this.#element.contentWindow?.[0]?.postMessage(null, "*", [port]);
+    const outer = this.#element.contentWindow;
+    // Asked for by number, a frame that is not there is an error.
+    const inner = outer !== null && outer.length > 0 ? outer[0] : undefined;
+    if (inner === undefined) {
+      this.#listener.unusable("There is no sandbox at that address of the server, or the page's policy forbids its frame.");
+      return;
+    }
+    inner.postMessage(null, "*", [port]);
     this.#birth = setTimeout(
       () => this.#listener.unusable("The page does not let the sandbox's frame run scripts: its Content-Security-Policy forbids them."),
       RELAY_TIMEOUT,

@@ -6,11 +6,11 @@
 
 /**
  * @typedef {{
- *   ready(): void,
+ *   ready(by: FramePlace["by"]): void,
  *   unusable(message: string): void,
  *   text(run: string, text: string): void,
  *   cut(run: string, kind: CutKind): void,
- *   lost(runs: string[]): void,
+ *   lost(runs: string[], reason: "frame" | "moved"): void,
  * }} SandboxListener
  */
 
@@ -19,17 +19,23 @@ class Sandboxes {
   #current = null;
   /** @type {Map<string, SandboxFrame>} */
   #frames = new Map();
-  /** @type {{relay: string, worker: string}} */
-  #sources;
+  /** @type {FramePlace[]} */
+  #places;
+  /** Why each of the places that were tried failed; the next place is the current one. @type {string[]} */
+  #faults = [];
+  /** @type {string} */
+  #worker;
   /** @type {SandboxListener} */
   #listener;
 
   /**
-   * @param {{relay: string, worker: string}} sources scripts of the frame and of its Workers
+   * @param {FramePlace[]} places ways to put a frame into the page, at least one; the next is tried where one fails
+   * @param {string} worker the script of the frames' Workers
    * @param {SandboxListener} listener
    */
-  constructor(sources, listener) {
-    this.#sources = sources;
+  constructor(places, worker, listener) {
+    this.#places = places;
+    this.#worker = worker;
     this.#listener = listener;
   }
 
@@ -100,13 +106,16 @@ class Sandboxes {
 
   /** @returns {SandboxFrame} */
   #makeFrame() {
-    const frame = new SandboxFrame(this.#sources, {
+    const place = /** @type {FramePlace} */ (this.#places[this.#faults.length]);
+    const frame = new SandboxFrame(place, this.#worker, {
       ready: () => {
-        if (frame === this.#current) this.#listener.ready();
+        if (frame === this.#current) this.#listener.ready(place.by);
       },
       unusable: (message) => {
-        this.#bury(frame);
-        this.#listener.unusable(message);
+        const runs = this.#bury(frame);
+        if (place === this.#places[this.#faults.length]) this.#tryNextPlace(message);
+        else this.#current ??= this.#makeFrame();
+        if (runs.length > 0) this.#listener.lost(runs, "moved");
       },
       text: (run, text) => this.#listener.text(run, text),
       cut: (run, kind) => {
@@ -119,10 +128,26 @@ class Sandboxes {
       died: () => {
         const runs = this.#bury(frame);
         this.#current ??= this.#makeFrame();
-        this.#listener.lost(runs);
+        this.#listener.lost(runs, "frame");
       },
     });
     return frame;
+  }
+
+  /**
+   * A frame cannot be where it was put: try the next place, or, after the last one, say why none will do.
+   *
+   * @param {string} fault
+   */
+  #tryNextPlace(fault) {
+    this.#faults.push(fault);
+    if (this.#faults.length < this.#places.length) {
+      this.#current = this.#makeFrame();
+      return;
+    }
+    const [first, second] = this.#faults;
+    this.#faults = [];
+    this.#listener.unusable(second === undefined ? `${first}` : `${first} As a file of the server it fails, too: ${second}`);
   }
 
   /**
