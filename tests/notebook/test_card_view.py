@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 from types import SimpleNamespace
 
 import pytest
@@ -195,6 +196,22 @@ async def test_a_paused_run_is_approved_by_its_button_and_its_card_becomes_stati
     await until(lambda: not outputs.made[0].is_live, "the card is static")
     assert shelf.counts["stow"] == 1
     assert "approved by you" in outputs.made[0].text
+
+
+async def test_an_approval_that_a_locked_store_refuses_says_so_and_can_be_given_again(runtime, shelf, outputs, widgets):
+    await begin(runtime, gated)
+    widget = widgets.made[0]
+    locking = sqlite3.connect(runtime.path, isolation_level=None)
+    try:
+        locking.execute("begin immediate")
+        widget.click("approve")
+        await until(lambda: widget.says("is locked by another program"), "the card says why")
+    finally:
+        locking.close()
+    assert shelf.counts["stow"] == 0
+    widget.click("approve")
+    await until(lambda: outputs.made[0].text.startswith("Completed"), "it can be approved now")
+    assert shelf.counts["stow"] == 1
 
 
 async def test_no_output_holds_a_view_of_a_widget(runtime, outputs, widgets):

@@ -29,6 +29,11 @@ _REFUSALS = frozenset(
         "not_storable",
         "no_sandbox",
         "no_page",
+        "store_locked",
+        "store_read_only",
+        "store_full",
+        "store_damaged",
+        "store_unavailable",
     }
 )
 
