@@ -342,6 +342,16 @@ async def test_a_frame_that_died_with_several_passes_loses_them_all(channel, exe
     assert {(await first).kind, (await second).kind} == {"lost"}
 
 
+async def test_a_pass_whose_frame_has_to_be_made_in_another_way_is_lost_and_blames_no_program(channel, executor):
+    page = FakePage(channel, "page")
+    task, run = await begin(executor, channel)
+    page.say("lost", runs=[run], reason="moved")
+    end = await task
+    assert end.kind == "lost"
+    assert "another way" in end.error
+    assert executor.page.is_prepared
+
+
 async def test_a_page_that_says_bye_loses_its_passes_at_once_and_the_next_page_takes_over(channel, executor):
     page = FakePage(channel, "page")
     task, _ = await begin(executor, channel)
