@@ -156,6 +156,20 @@ def test_approve_is_reached_and_pressed_by_keyboard(desk):
     effects_are(desk, DONE)
 
 
+@pytest.mark.parametrize("way", ["click", "key"])
+def test_the_notebooks_own_keys_work_on_after_a_decision(desk, way):
+    desk.write(SETUP, GATED)
+    tab = desk.open()
+    cell = tab.run(0, 1).shows("Waiting for you")
+    if way == "click":
+        cell.button("Approve").click()
+    else:
+        cell.button("Approve").focus()
+        tab.page.keyboard.press("Enter")
+    cell.shows("Completed")
+    tab.page.wait_for_function("document.activeElement.closest('.jp-Notebook') !== null")
+
+
 def test_a_double_click_on_approve_acts_once(desk):
     desk.write(SETUP, GATED)
     tab = desk.open()

@@ -40,6 +40,7 @@ const NO_ANSWER_AFTER = 8000;
  * @typedef {object} View
  * @property {HTMLElement} el the element that holds it
  * @property {() => void} moved to be called after the element was put into another place
+ * @property {() => void} gone to be called when the element has no place any more
  * @property {(isSeen: boolean) => void} tell tell the kernel whether it is in the page, where that changed
  * @property {() => void} cut to be called when the kernel has gone
  * @property {() => void} close
@@ -111,7 +112,7 @@ function makeView(model) {
   update();
   return {
     el,
-    moved: keepFocus(el, signal),
+    ...keepFocus(el, signal),
     tell: (isSeenNow) => {
       if (isSeen !== isSeenNow) model.send({ action: isSeenNow ? "shown" : "hidden" });
       isSeen = isSeenNow;
@@ -148,7 +149,10 @@ function initialize({ model }) {
       views.set(element, view);
       view.moved();
     }
-    for (const [element, view] of views) view.tell(element.isConnected);
+    for (const [element, view] of views) {
+      view.tell(element.isConnected);
+      if (!element.isConnected) view.gone();
+    }
   };
   const cut = () => {
     for (const view of views.values()) view.cut();
@@ -398,20 +402,39 @@ function restoreFocus(el, before) {
 }
 
 /**
- * Keep in mind what has the focus, because it is lost when the card moves to another place. Returns what gives it back.
+ * Keep in mind what has the focus, because it is lost when the card moves to another place or leaves. `moved` gives it back; `gone`
+ * gives it to what stood around the card (the cell, the notebook), so that the notebook's own keys go on working.
  * @param {HTMLElement} el
  * @param {AbortSignal} signal
+ * @returns {{ moved: () => void, gone: () => void }}
  */
 function keepFocus(el, signal) {
   /** @type {EventTarget | null} */
   let focused = null;
+  /** @type {EventTarget[]} */
+  let around = [];
   const leave = () => {
     if (el.isConnected && !rememberFocus(el)) focused = null;
   };
-  el.addEventListener("focusin", (event) => (focused = event.target), { signal });
+  const isLost = () => focused instanceof HTMLElement && el.ownerDocument.activeElement === el.ownerDocument.body;
+  el.addEventListener(
+    "focusin",
+    (event) => {
+      focused = event.target;
+      around = event.composedPath();
+    },
+    { signal },
+  );
   el.addEventListener("focusout", () => queueMicrotask(leave), { signal });
-  return () => {
-    const nobodyElse = el.ownerDocument.activeElement === el.ownerDocument.body;
-    if (nobodyElse && focused instanceof HTMLElement && el.contains(focused)) focused.focus({ preventScroll: true });
+  return {
+    moved: () => {
+      if (isLost() && focused instanceof HTMLElement && el.contains(focused)) focused.focus({ preventScroll: true });
+    },
+    gone: () => {
+      if (!isLost()) return;
+      const next = around.find((node) => node instanceof HTMLElement && node.isConnected && node.hasAttribute("tabindex"));
+      if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+      focused = null;
+    },
   };
 }
