@@ -3,8 +3,18 @@
 Nothing here runs a program, and nothing here knows the runtime or Jupyter.
 """
 
+from codemode_jupyter.program.modules import Module, ModuleSet
 from codemode_jupyter.program.normalize import Program, normalize_code, prepare_program
 from codemode_jupyter.program.positions import line_excerpt
 from codemode_jupyter.program.truncate import truncate_response, truncate_result
 
-__all__ = ["Program", "line_excerpt", "normalize_code", "prepare_program", "truncate_response", "truncate_result"]
+__all__ = [
+    "Module",
+    "ModuleSet",
+    "Program",
+    "line_excerpt",
+    "normalize_code",
+    "prepare_program",
+    "truncate_response",
+    "truncate_result",
+]

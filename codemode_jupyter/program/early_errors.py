@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from tree_sitter import Node
 
 from codemode_jupyter.program.parsing import find_child, named_children, text_of
+from codemode_jupyter.program.specifiers import import_bindings
 from codemode_jupyter.program.syntax import Fault
 
 _FUNCTIONS = frozenset(
@@ -157,6 +158,13 @@ def _check_for_in(node: Node, context: _Context) -> Fault | None:
     return _declare_pattern(left, kind.type, replace(context, scope=_Scope(context.scope)))
 
 
+def _check_import(node: Node, context: _Context) -> Fault | None:
+    for binding in import_bindings(node):
+        if (fault := _declare(binding.local, "import", context.scope)) is not None:
+            return fault
+    return None
+
+
 def _check_class(node: Node, context: _Context) -> Fault | None:
     name = node.child_by_field_name("name")
     return None if name is None else _declare(name, "class", context.scope)
@@ -290,6 +298,7 @@ _CHECKS = {
     "variable_declaration": _check_declaration,
     "for_in_statement": _check_for_in,
     "class_declaration": _check_class,
+    "import_statement": _check_import,
     "function_declaration": _check_function,
     "generator_function_declaration": _check_function,
 }

@@ -9,12 +9,7 @@ order; ``return`` ends them, and a last expression is returned, called if it is 
 one. Only declarations: the last function that nothing else refers to is called. ``export default`` is the
 value (called if it is a function); other exports are plain declarations. ``{a: 1}`` at the end is an object.
 
-The wrapper
------------
-The program stands on lines of its own inside a labelled block, and the wrapper ends by leaving that block by
-its label. The label is derived from the text, so no text can hold its own; a text that closes the wrapper and
-opens another leaves a ``break`` without its label, which every engine refuses before running anything. That
-holds even where the parser here and an engine read a text differently.
+The wrapper (``wrapper.py``) holds even where the parser here and an engine read a text differently.
 """
 
 from __future__ import annotations
@@ -25,8 +20,11 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from codemode_jupyter.program.edits import Edit, Shift, apply_edits, blanked, column_before
-from codemode_jupyter.program.parsing import descendants, find_child, named_children, text_of
+from codemode_jupyter.program.imports import Imports, import_not_available
+from codemode_jupyter.program.modules import ModuleSet
+from codemode_jupyter.program.parsing import descendants, find_child, named_children, outside_functions, text_of
 from codemode_jupyter.program.script import Script, read_script
+from codemode_jupyter.program.wrapper import LINES_BEFORE, wrapped
 
 _FUNCTION_VALUES = frozenset(("arrow_function", "function_expression", "generator_function"))
 _FUNCTION_DECLARATIONS = frozenset(("function_declaration", "generator_function_declaration"))
@@ -74,7 +72,7 @@ def normalize_code(code: str) -> str:
     return prepare_program(code).source
 
 
-def prepare_program(code: str) -> Program:
+def prepare_program(code: str, modules: ModuleSet | None = None) -> Program:
     """Make the one form that a sandbox runs of what a model or a person wrote.
 
     Parameters
@@ -82,6 +80,9 @@ def prepare_program(code: str) -> Program:
     code : str
         JavaScript or TypeScript: a function, statements, or a module with a default export; a Markdown fence
         and the sentences around it are taken off. Of any length; the runtime limits it.
+    modules : ModuleSet or None, default None
+        What it may import. The function then takes a second argument: ``(name) => Promise`` of a module's namespace.
+        ``None``: nothing, and ``import(…)`` is left to the engine.
 
     Returns
     -------
@@ -94,22 +95,25 @@ def prepare_program(code: str) -> Program:
         ``excerpt`` in its data. What only an engine can see is left to it; see ``early_errors``.
     """
     script = read_script(code)
-    body = _Body(script)
+    imports = None if modules is None else Imports(script, modules.names, modules.exports_of)
+    body = _Body(script, imports)
     body.read()
-    text, shifts = apply_edits(script.text, body.edits)
-    return Program(_wrapped(text, body.closing), 1, (shifts, script.shifts))
-
-
-def _wrapped(text: str, closing: str) -> str:
-    label = "program_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"async (input) => {{ {label}: {{\n{text}\n{closing}break {label}; }} }}"
+    if imports is None or not imports.are_used:
+        text, shifts = apply_edits(script.text, body.edits)
+        source = wrapped(text, "input", closing=body.closing)
+    else:
+        text, shifts = apply_edits(script.text, [*body.edits, *imports.edits])
+        parameters = f"input, {imports.function}"
+        source = wrapped(text, parameters, before=imports.declarations, closing=body.closing)
+    return Program(source, LINES_BEFORE, (shifts, script.shifts))
 
 
 class _Body:
     """The statements of a program, and the edits that give them a value."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, imports: Imports | None) -> None:
         self.script = script
+        self.imports = imports
         self.data = script.text.encode()
         self.edits: list[Edit] = []
         self.closing = ""
@@ -120,11 +124,15 @@ class _Body:
     def read(self) -> None:
         for statement in _statements(self.script.root):
             if statement.type == "import_statement":
-                raise self.import_not_available(statement)
-            if statement.type == "export_statement":
+                if self.imports is None:
+                    raise import_not_available(self.script, statement, ())
+                self.imports.read(statement)
+            elif statement.type == "export_statement":
                 self.read_export(statement)
             else:
                 self.statements.append(statement)
+        if self.imports is not None:
+            self.imports.read_dynamic()
         if self.default_value is not None:
             self.return_default_value(self.default_value)
         elif self.default_name is not None:
@@ -136,7 +144,7 @@ class _Body:
 
     def read_export(self, statement: Node) -> None:
         if statement.child_by_field_name("source") is not None:
-            raise self.import_not_available(statement)
+            raise import_not_available(self.script, statement, ())
         keyword, default = statement.children[0], find_child(statement, "default")
         declaration = statement.child_by_field_name("declaration")
         value = statement.child_by_field_name("value")
@@ -170,16 +178,6 @@ class _Body:
 
     def return_name(self, name: str) -> None:
         self.closing = f"return {name}{'(input)' if name in self.functions() else ''}; "
-
-    def import_not_available(self, statement: Node) -> Exception:
-        source = statement.child_by_field_name("source")
-        module = "" if source is None else f" of {text_of(source)}"
-        return self.script.error(
-            statement.start_byte,
-            f"An import{module} is not available in a program.",
-            hint="Leave it out: standard JavaScript, `codemode` and the connectors are there without imports.",
-            code="import_not_available",
-        )
 
     # Values
 
@@ -282,14 +280,4 @@ def _is_object(block: Node) -> bool:
 
 def _awaits(statement: Node) -> bool:
     """Whether a declaration waits for something, and so does the program's work itself."""
-    return any(node.type == "await_expression" for node in _outside_functions(statement))
-
-
-def _outside_functions(root: Node) -> list[Node]:
-    found, stack = [], [root]
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        if node.type not in _FUNCTION_VALUES | _FUNCTION_DECLARATIONS | {"method_definition"}:
-            stack.extend(node.children)
-    return found
+    return any(node.type == "await_expression" for node in outside_functions(statement))

@@ -29,6 +29,16 @@ TRIVIA = re.compile(rb"(?:\s|\xc2\xa0|\xef\xbb\xbf|\xe2\x80[\xa8\xa9]|//[^\n\r]*
 PARSE_SECONDS = 10.0
 """Time limit of one parse; an ordinary text of 1 MB takes about half a second."""
 
+_FUNCTIONS = frozenset(
+    (
+        "arrow_function",
+        "function_declaration",
+        "function_expression",
+        "generator_function",
+        "generator_function_declaration",
+        "method_definition",
+    )
+)
 _SLICE = 1024
 _FEW_BRACKETS = 2_000
 _STACK_PER_BRACKET = 1024
@@ -122,6 +132,16 @@ def descendants(root: Node) -> Iterator[Node]:
         node = stack.pop()
         yield node
         stack.extend(reversed(node.named_children))
+
+
+def outside_functions(root: Node) -> Iterator[Node]:
+    """Yield ``root`` and every node below it that does not stand inside a function."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        if node.type not in _FUNCTIONS:
+            stack.extend(reversed(node.children))
 
 
 def tokens(root: Node) -> Iterator[Node]:

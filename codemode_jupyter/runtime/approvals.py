@@ -32,8 +32,8 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
     Raises
     ------
     CodemodeError
-        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``in_doubt``: nothing was
-        changed.
+        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``modules_changed``,
+        ``in_doubt``: nothing was changed.
     """
     now = time.time()
     with store.transaction() as connection:
@@ -48,8 +48,7 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
                 f"It is not known whether {doubtful[0].name} (call {doubtful[0].seq}) happened; settle that first.",
                 hint='Answer with `respond(execution_id, seq, "run_again" | "happened" | "give_up")`.',
             )
-        if missing := capabilities.missing(row.connectors):
-            raise missing_connectors(f"Execution {execution_id}", missing)
+        check_complete(capabilities, row)
         chosen = _chosen(store, execution_id, seq, digest)
         store.executions.update(
             connection, execution_id, ("paused",), status="running", owner=owner, heartbeat=now, updated_at=now
@@ -96,6 +95,26 @@ def not_paused(row: ExecutionRow) -> CodemodeError:
         f'Execution "{row.id}" is not paused (status: {row.status}); only a paused run can be approved.',
         hint="The kernel that ran it is gone: `recover()` takes it up again." if stale else None,
     )
+
+
+def check_complete(capabilities: Capabilities, row: ExecutionRow) -> None:
+    """Refuse to go on with an execution that needs what this runtime does not have.
+
+    Raises
+    ------
+    CodemodeError
+        ``missing_connectors``, ``modules_changed``
+    """
+    if missing := capabilities.missing(row.connectors):
+        raise missing_connectors(f"Execution {row.id}", missing)
+    if changed := capabilities.changed_modules(row.modules):
+        listed = ", ".join(f'"{name}"' for name in changed)
+        raise CodemodeError(
+            "modules_changed",
+            f"Execution {row.id} began with other modules: {listed} changed since then or is missing here.",
+            hint="Make the runtime with the modules as they were, or run the program anew.",
+            data={"modules": changed},
+        )
 
 
 def missing_connectors(what: str, missing: Sequence[str]) -> CodemodeError:

@@ -5,13 +5,14 @@ Owns: which programs are accepted, and the row of an execution that begins. Neve
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 import time
 import uuid
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import prepare_program
+from codemode_jupyter.program import ModuleSet, prepare_program
 from codemode_jupyter.runtime import failures
 from codemode_jupyter.runtime.options import check_seconds
 from codemode_jupyter.runtime.store.rows import ExecutionRow
@@ -25,7 +26,14 @@ LANGUAGES = ("javascript",)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def new_execution(code: str, language: str, timeout: float, connectors: tuple[str, ...], owner: str) -> ExecutionRow:
+def new_execution(  # noqa: PLR0913, PLR0917  what is fixed for all passes
+    code: str,
+    language: str,
+    timeout: float,
+    connectors: tuple[str, ...],
+    owner: str,
+    modules: ModuleSet | None = None,
+) -> ExecutionRow:
     """Return the row of a new execution: running, or failed when the program does not parse.
 
     Raises
@@ -49,9 +57,10 @@ def new_execution(code: str, language: str, timeout: float, connectors: tuple[st
         timeout=timeout,
         created_at=now,
         updated_at=now,
+        modules=json.dumps({} if modules is None else modules.digests),
     )
     try:
-        program = prepare_program(code)
+        program = prepare_program(code, modules)
     except CodemodeError as fault:
         row.status, row.error = "error", failures.to_json(failures.detail_of(fault))
     else:

@@ -7,6 +7,7 @@ Never does: run a tool.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 
 from codemode_jupyter.connectors.base import Connector, load_tools
@@ -15,11 +16,14 @@ from codemode_jupyter.connectors.names import check_connector_names, did_you_mea
 from codemode_jupyter.connectors.outbound import Outbound, fetch_tools
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, FETCH_CONNECTOR, Namespace
 
 
 class Capabilities:
-    """The connectors of one runtime and their tools; ``outbound`` is what requests of programs may reach, if any.
+    """The connectors of one runtime and their tools.
+
+    ``outbound`` is what requests of programs may reach, if any; ``modules`` what they may import.
 
     Raises
     ------
@@ -28,12 +32,17 @@ class Capabilities:
     """
 
     def __init__(
-        self, connectors: Iterable[Connector], built_in: Iterable[Tool] = (), outbound: Outbound | None = None
+        self,
+        connectors: Iterable[Connector],
+        built_in: Iterable[Tool] = (),
+        outbound: Outbound | None = None,
+        modules: ModuleSet | None = None,
     ) -> None:
         self.connectors = tuple(connectors)
         self.names = tuple(connector.name for connector in self.connectors)
         check_connector_names(self.names)
         self.outbound = outbound
+        self.modules = ModuleSet() if modules is None else modules
         self.required = self.names if outbound is None else (*self.names, FETCH_CONNECTOR)
         """What an execution is recorded to need: the connectors, and ``fetch`` where it is there."""
         self._tools: dict[str, dict[str, Tool]] | None = None
@@ -95,6 +104,11 @@ class Capabilities:
     def missing(self, names: Iterable[str]) -> list[str]:
         """Return those of ``names`` that this runtime does not have."""
         return [name for name in names if name not in self.required]
+
+    def changed_modules(self, recorded: str) -> list[str]:
+        """Return the names of recorded modules (JSON of digests by name) that are missing here or have another text."""
+        digests = self.modules.digests
+        return [name for name, digest in json.loads(recorded).items() if digests.get(name) != digest]
 
     def _listed(self, connector: str) -> str:
         names = list(self.tools_of(connector))

@@ -29,7 +29,14 @@ from codemode_jupyter.runtime.outcome import logs_text
 from codemode_jupyter.runtime.records import ConsoleRecord, ErrorDetail, ExecutionStatus
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import ExecutionRow
-from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, STEP_CONNECTOR, Executor, PassEnd, PassRequest
+from codemode_jupyter.sandbox.protocol import (
+    CODEMODE_NAMESPACE,
+    STEP_CONNECTOR,
+    Executor,
+    ModuleText,
+    PassEnd,
+    PassRequest,
+)
 
 LOST_TRIES = 5
 """How often in a row a pass may be lost without any new call or outcome before the execution fails."""
@@ -157,19 +164,20 @@ class ExecutionDriver:
                 running.exception()  # seen, also when the pass was aborted for another reason
 
     def _request(self) -> PassRequest:
-        row = self._row
+        row, capabilities = self._row, self._around.capabilities
         return PassRequest(
             execution_id=row.id,
             source=row.source,
             line_offset=row.line_offset,
-            namespaces=self._around.capabilities.namespaces(),
+            namespaces=capabilities.namespaces(),
             clock=row.clock,
             seed=row.seed,
             timeout=row.timeout,
             language=row.language,
             calls=self._log.recorded(),
             events=list(self._log.events),
-            fetch=self._around.capabilities.outbound is not None,
+            fetch=capabilities.outbound is not None,
+            modules=[ModuleText(module.name, module.source, module.line_offset) for module in capabilities.modules],
         )
 
     def _check_all_repeated(self, end: PassEnd, live: LivePass) -> None:
@@ -196,7 +204,11 @@ class ExecutionDriver:
             await self._complete(end.value or '{"$type": "undefined"}')
         elif end.kind == "failed":
             globals_ = (*self._around.capabilities.required, CODEMODE_NAMESPACE)
-            await self._fail(failures.program_detail(end, self._row.code, self._log.calls, globals_))
+            await self._fail(
+                failures.program_detail(
+                    end, self._row.code, self._log.calls, globals_, self._around.capabilities.modules
+                )
+            )
         elif end.kind == "paused":
             raise CodemodeError("protocol", "The sandbox said that the program waits for a person, but no call does.")
         else:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import line_excerpt, prepare_program
+from codemode_jupyter.program import ModuleSet, line_excerpt, prepare_program
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
@@ -23,7 +23,16 @@ MAX_TEXT = 100_000
 _DIVERGENCE = "Codemode replay divergence"
 
 SANDBOX_CODES = frozenset(
-    {"unsettled", "not_storable", "too_large", "call_in_step", "too_many_calls", "not_a_function", "invalid_arguments"}
+    {
+        "unsettled",
+        "not_storable",
+        "too_large",
+        "call_in_step",
+        "too_many_calls",
+        "not_a_function",
+        "invalid_arguments",
+        "import_not_available",
+    }
 )
 """Codes that the sandbox itself gives to failures. A program can claim them too, which tells a reader no more than its
 own message would; codes with a meaning for the runtime are not among them."""
@@ -84,7 +93,13 @@ def ended_detail(end: PassEnd) -> ErrorDetail:
     return ErrorDetail(code, end.error, hint=hint)
 
 
-def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: Iterable[str]) -> ErrorDetail:
+def program_detail(
+    end: PassEnd,
+    code: str,
+    calls: Sequence[CallRow],
+    globals_: Iterable[str],
+    modules: ModuleSet | None = None,
+) -> ErrorDetail:
     """Return what the program threw.
 
     An error of a refused or failed call that the program let through keeps the code of that call.
@@ -98,7 +113,7 @@ def program_detail(end: PassEnd, code: str, calls: Sequence[CallRow], globals_: 
         and "globals" not in message
     ):
         hint = f"The only globals available in the sandbox are: {', '.join(globals_)}."
-    column = _written_column(code, end)
+    column = _written_column(code, end, modules)
     excerpt = line_excerpt(code, end.line, column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"
     return ErrorDetail(cause or "program_error", shown[:MAX_TEXT], name, end.line, column, excerpt, hint)
@@ -127,11 +142,11 @@ def call_detail(row: CallRow) -> ErrorDetail | None:
     return ErrorDetail(row.code or "tool_error", message, name)
 
 
-def _written_column(code: str, end: PassEnd) -> int | None:
+def _written_column(code: str, end: PassEnd, modules: ModuleSet | None) -> int | None:
     """Return the column as the author wrote it; preparing a program may have put text before it."""
     if end.line is None or end.column is None:
         return end.column
-    return prepare_program(code).written_column(end.line, end.column)
+    return prepare_program(code, modules).written_column(end.line, end.column)
 
 
 def _sandbox_code(text: str | None) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures, values
-from codemode_jupyter.runtime.approvals import missing_connectors
+from codemode_jupyter.runtime.approvals import check_complete
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ErrorDetail
@@ -49,10 +49,9 @@ def take_over(store: Store, capabilities: Capabilities, owner: str, row: Executi
     Raises
     ------
     CodemodeError
-        ``missing_connectors``: it stays as it is, for a complete runtime.
+        ``missing_connectors``, ``modules_changed``: it stays as it is, for a complete runtime.
     """
-    if missing := capabilities.missing(row.connectors):
-        raise missing_connectors(f"Execution {row.id}", missing)
+    check_complete(capabilities, row)
     now = time.time()
     with store.transaction() as connection:
         current = store.executions.get(row.id)
@@ -85,8 +84,8 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
     Raises
     ------
     CodemodeError
-        ``invalid_answer``, ``unknown_execution``, ``stale_decision``, ``missing_connectors``, ``not_storable``,
-        ``too_large``: nothing was changed.
+        ``invalid_answer``, ``unknown_execution``, ``stale_decision``, ``missing_connectors``, ``modules_changed``,
+        ``not_storable``, ``too_large``: nothing was changed.
     """
     if answer not in ("run_again", "happened", "give_up"):
         raise CodemodeError("invalid_answer", f"{answer!r} is no answer.", hint="Use run_again, happened or give_up.")
@@ -105,8 +104,8 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
                 f"Call {seq} of execution {execution_id} is not in doubt (any more).",
                 hint="Look at what is pending now; nothing was changed.",
             )
-        if answer != "give_up" and (missing := capabilities.missing(row.connectors)):
-            raise missing_connectors(f"Execution {execution_id}", missing)
+        if answer != "give_up":
+            check_complete(capabilities, row)
         if answer == "give_up":
             detail = ErrorDetail("given_up", f"Given up: it is not known whether {asked.name} (call {seq}) happened.")
             row.status, row.error = "error", failures.to_json(detail)

@@ -17,6 +17,7 @@ from typing import Any
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.outbound import Outbound, Send
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
 from codemode_jupyter.runtime.beginning import new_execution
 from codemode_jupyter.runtime.blocking import run_blocking
@@ -68,13 +69,17 @@ class Runtime:
         Gives programs ``fetch``: to these origins only (httpx sends; extra ``[outbound]``), or by way of a function of
         an ``OutboundRequest`` that returns an ``OutboundResponse``. Requests are calls of connector ``fetch``; all but
         GET, HEAD and OPTIONS need approval, unless ``Outbound(…, approve=…)`` says otherwise. ``None``: no ``fetch``.
+    modules : mapping of str to str or None, default None
+        ES modules (JavaScript or TypeScript texts) that programs may ``import`` by name; nothing else can be imported.
+        Their exports are values, not live bindings. An execution goes on only with the modules it began with.
 
     Raises
     ------
     CodemodeError
-        ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_option``, ``missing_extra``. The
-        store is opened by the first operation, which may raise ``not_a_store``, ``newer_schema``, ``store_locked``,
-        ``store_read_only`` or ``store_unavailable``.
+        ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_option``, ``missing_extra``; for modules
+        ``syntax_error``, ``import_not_available``, ``invalid_module``. The store is opened by the first operation,
+        which may raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or
+        ``store_unavailable``.
     """
 
     def __init__(  # noqa: PLR0913  all but the connectors are keywords with defaults
@@ -89,6 +94,7 @@ class Runtime:
         timeout: float = 30.0,
         tool_timeout: float = 60.0,
         outbound: Outbound | Send | Iterable[str] | None = None,
+        modules: Mapping[str, str] | None = None,
     ) -> None:
         check_runtime_name(name)
         check_seconds("timeout", timeout)
@@ -99,7 +105,7 @@ class Runtime:
         self.tool_timeout = tool_timeout
         self.max_executions = max_executions
         built_in = built_in_tools(self.search, self.describe, self._snippet_source)
-        self._capabilities = Capabilities(connectors, built_in, _outbound(outbound))
+        self._capabilities = Capabilities(connectors, built_in, _outbound(outbound), ModuleSet(modules))
         self._executor = executor
         self._path = None if path is None else Path(path)
         self._transform_result = transform_result
@@ -152,7 +158,9 @@ class Runtime:
         """
         try:
             seconds = self.timeout if timeout is None else timeout
-            row = new_execution(code, language, seconds, self._capabilities.required, self._owner)
+            row = new_execution(
+                code, language, seconds, self._capabilities.required, self._owner, self._capabilities.modules
+            )
             store = self._store
             with store.transaction(durable=False) as connection:  # the commit of its first calls makes it durable
                 store.executions.prune(connection, self.max_executions)
@@ -205,8 +213,8 @@ class Runtime:
         Returns
         -------
         Outcome
-            Also for refusals (``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``):
-            nothing changed then.
+            Also for refusals (``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``,
+            ``modules_changed``): nothing changed then.
         """
         try:
             row = approvals.approve(self._store, self._capabilities, self._owner, execution_id, seq, digest)

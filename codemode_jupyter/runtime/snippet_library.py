@@ -69,7 +69,7 @@ def source_of(store: Store, capabilities: Capabilities, name: str) -> dict[str, 
         raise CodemodeError("unknown_snippet", f'Snippet "{name}" not found.', hint=hint)
     if missing := capabilities.missing(row.connectors):
         raise missing_connectors(f'Snippet "{name}"', missing)
-    program = prepare_program(row.code)
+    program = prepare_program(row.code, capabilities.modules)
     return {"source": program.source, "line_offset": program.line_offset, "name": row.name}
 
 

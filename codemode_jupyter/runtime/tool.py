@@ -5,6 +5,7 @@ Owns: its name, description and schema. Never does: return the program's source 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -94,5 +95,7 @@ def _described(capabilities: Capabilities, hints: Mapping[str, str]) -> str:
         remark = hints.get(connector.name) or next(iter(connector.instructions().strip().splitlines()), "")
         lines.append(f"- `{connector.name}`" + (f" — {remark}" if remark else ""))
     network = _NO_NETWORK if capabilities.outbound is None else _NETWORK.format(capabilities.outbound.described)
+    if importable := capabilities.modules.names:
+        network += f"\n  `import` finds only {', '.join(json.dumps(name, ensure_ascii=False) for name in importable)}."
     text = _DESCRIPTION.replace("{network}", network).replace("{globals}", listed)
     return text.replace("{connectors}", "\n".join(lines) or "(none)")

@@ -36,7 +36,8 @@ Kernel to sandbox::
 
     {"type": "begin", "source", "line_offset", "namespaces": [[name, [method, ...]], ...],
      "calls": [[seq, connector, method, arguments, state, outcome text | null], ...], "events": [...],
-     "clock": ms, "seed": hex, "language", "fetch": whether programs may make requests}
+     "clock": ms, "seed": hex, "language", "fetch": whether programs may make requests,
+     "modules": [[name, source, line_offset], ...]}
     {"type": "replies", "replies": [{"seq", "state": "applied" | "failed" | "pending" | "run",
                                      "value"?, "error"?, "token"?}, ...]}
 
@@ -107,13 +108,23 @@ class RecordedCall(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ModuleText:
+    """A module: ``source`` is an expression of a function that takes the importing function and gives the namespace."""
+
+    name: str
+    source: str
+    line_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class PassRequest:
     """Everything a sandbox needs to run one pass from the first line.
 
     ``source`` is an expression that evaluates to a function; line ``n`` of it is line ``n - line_offset`` of what the
     author wrote. ``clock`` is the program's start time in ms since the epoch, ``seed`` 32 hex digits,
     ``timeout`` the allowed running time in seconds (time spent waiting for the kernel's tools does not count).
-    ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``.
+    ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``. The
+    program's function is called with nothing and with the function that imports: ``(name) => Promise`` of a namespace.
     """
 
     execution_id: str
@@ -127,6 +138,7 @@ class PassRequest:
     calls: Sequence[RecordedCall] = ()
     events: Sequence[Event] = ()
     fetch: bool = False
+    modules: Sequence[ModuleText] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,7 @@ def begin_text(request: PassRequest) -> str:
             "seed": request.seed,
             "language": request.language,
             "fetch": request.fetch,
+            "modules": [(module.name, module.source, module.line_offset) for module in request.modules],
         }
     )
 

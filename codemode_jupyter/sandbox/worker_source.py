@@ -29,6 +29,7 @@ FRAGMENTS = (
     "steps",
     "connectors",
     "fetch",
+    "modules",
     "lockdown",
     "main",
 )

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import Program, line_excerpt, prepare_program
-from codemode_jupyter.program.normalize import _wrapped
 from codemode_jupyter.program.positions import LINE_BREAK, blank, position_at, utf16_length
+from codemode_jupyter.program.wrapper import wrapped
 from tests.program.engine import run_sources
 
 PIECES = (
@@ -62,7 +62,7 @@ def test_an_accepted_program_does_nothing_until_it_is_called(codes: list[str]):
 @settings(max_examples=12, deadline=None)
 @given(st.lists(fragments, min_size=40, max_size=60))
 def test_the_wrapper_holds_without_the_parser(codes: list[str]):
-    sources = [_wrapped(code, "") for code in codes if "\ud800" not in code]
+    sources = [wrapped(code, "input") for code in codes if "\ud800" not in code]
     for outcome in run_sources(sources, evaluate_only=True):
         assert outcome["outcome"] in ("function", "engine_refuses"), outcome
 
@@ -76,7 +76,7 @@ def test_a_text_that_closes_the_wrapper_is_refused_by_the_engine_without_the_par
         "} } /* ",
         "} } //",
     ]
-    for outcome in run_sources([_wrapped(body, "") for body in bodies], evaluate_only=True):
+    for outcome in run_sources([wrapped(body, "input") for body in bodies], evaluate_only=True):
         assert outcome["outcome"] == "engine_refuses"
 
 

@@ -5,8 +5,10 @@ import json
 import secrets
 from dataclasses import dataclass, field
 
+from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.sandbox.protocol import (
     STEP_CONNECTOR,
+    ModuleText,
     Namespace,
     PassRequest,
     RecordedCall,
@@ -69,6 +71,7 @@ class Kernel:
     line_offset: int = 0
     timeout: float = 10
     fetch: bool = False
+    modules: dict = field(default_factory=dict)
     namespaces: tuple = (Namespace("it", ("echo", "gated", "later", "fails")),)
     log: dict = field(default_factory=dict)
     events: tuple = ()
@@ -101,6 +104,7 @@ class Kernel:
             calls=calls,
             events=self.events,
             fetch=self.fetch,
+            modules=[ModuleText(m.name, m.source, m.line_offset) for m in ModuleSet(self.modules)],
         )
         end = await executor.run_pass(request, self)
         if end.kind in ("completed", "failed", "paused"):

@@ -80,6 +80,7 @@ async def test_the_begin_message_holds_all_that_a_pass_needs():
             "seed": "0" * 32,
             "language": "javascript",
             "fetch": False,
+            "modules": [],
         }
     ]
     assert recorder.link is recorder.session

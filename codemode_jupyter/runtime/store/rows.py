@@ -17,7 +17,8 @@ IN_DOUBT = "in_doubt"
 class ExecutionRow:
     """One execution.
 
-    ``error`` and ``logs`` are JSON texts, ``result`` is a tagged text; times are seconds, ``clock`` milliseconds.
+    ``error``, ``logs`` and ``modules`` are JSON texts, ``result`` is a tagged text; times are seconds,
+    ``clock`` milliseconds.
     """
 
     id: str
@@ -40,6 +41,7 @@ class ExecutionRow:
     running_time: float = 0.0
     owner: str | None = None
     heartbeat: float | None = None
+    modules: str = "{}"
 
 
 @dataclass(slots=True)

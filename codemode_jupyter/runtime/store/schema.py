@@ -85,7 +85,12 @@ _FIRST = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_MODULES = (
+    # SHA-256 by name of the modules that a program could import, as a JSON object.
+    "ALTER TABLE execution ADD COLUMN modules TEXT NOT NULL DEFAULT '{}'",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES)
 """``MIGRATIONS[n]`` brings a store from schema ``n`` to schema ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -109,7 +109,7 @@ async function runSnippet(values) {
   // The input as the log has it, so that a snippet gets the same in every pass and shares no object with its caller.
   const input = values.length > 1 && values[1] !== undefined ? decodeArguments(text)[1] : undefined;
   const file = `snippet-${`${snippet.name}`.replace(/[^\w.-]/g, "_")}.js`;
-  return evaluateProgram(snippet.source, file, snippet.line_offset)(input);
+  return evaluateProgram(snippet.source, file, snippet.line_offset)(input, importModule);
 }
 
 /**

@@ -1,6 +1,6 @@
 // What was thrown, in words and with its place in what the author wrote.
 //
-// Programs are evaluated under names of their own (program.js, snippet-NAME.js), so a stack tells their frames from
+// Programs are evaluated under names of their own (program.js, snippet-NAME.js, module-NAME.js), so a stack tells their frames from
 // the runtime's. Where the engine lets us (V8), stacks are made without the runtime's frames and with the author's
 // line numbers; elsewhere the outcome's error is mapped afterwards.
 
@@ -8,7 +8,7 @@ const RUNTIME_FILE = "codemode-sandbox.js";
 const PROGRAM_FILE = "program.js";
 /** How many of an AggregateError's errors are told. */
 const MAX_REASONS = 5;
-const FRAME_PLACE = /\b(program|snippet-[\w.-]+)\.js:(\d+):(\d+)/;
+const FRAME_PLACE = /\b(program|(?:snippet|module)-[\w.-]+)\.js:(\d+):(\d+)/;
 
 /** Lines by which each evaluated file is shifted against what its author wrote. @type {Map<string, number>} */
 const lineShifts = new Map();
@@ -17,13 +17,14 @@ let stacksAreMapped = false;
 
 /**
  * @param {string} frame a line of a stack
- * @returns {string} the same with the author's line number
+ * @returns {string} the same with the author's line number; empty when the place is in the wrapper
  */
 function mapFrame(frame) {
-  return frame.replace(FRAME_PLACE, (whole, name, line, column) => {
-    const shift = lineShifts.get(`${name}.js`);
-    return shift === undefined ? whole : `${name}.js:${Math.max(1, Number(line) - shift)}:${column}`;
-  });
+  const place = FRAME_PLACE.exec(frame);
+  const shift = place === null ? undefined : lineShifts.get(`${place[1]}.js`);
+  if (place === null || shift === undefined) return frame;
+  const line = Number(place[2]) - shift;
+  return line < 1 ? "" : frame.replace(place[0], `${place[1]}.js:${line}:${place[3]}`);
 }
 
 function installStackTraces() {
@@ -31,7 +32,8 @@ function installStackTraces() {
     let text = describeThrown(error);
     for (let index = 0; index < frames.length; index += 1) {
       const frame = `${frames[index]}`;
-      if (FRAME_PLACE.test(frame)) text += `\n    at ${mapFrame(frame)}`;
+      const mapped = FRAME_PLACE.test(frame) ? mapFrame(frame) : "";
+      if (mapped !== "") text += `\n    at ${mapped}`;
     }
     return text;
   });
@@ -161,7 +163,8 @@ function programFrames(stack) {
   for (const line of stack.split("\n")) {
     const frame = line.trim();
     const isFrame = frame.startsWith("at ") || /^[^\s]*@/.test(frame);
-    if (isFrame && FRAME_PLACE.test(frame)) frames.push(stacksAreMapped ? frame : mapFrame(frame));
+    const mapped = isFrame && FRAME_PLACE.test(frame) ? (stacksAreMapped ? frame : mapFrame(frame)) : "";
+    if (mapped !== "") frames.push(mapped);
     if (frames.length === 20) break;
   }
   return frames;
@@ -169,7 +172,7 @@ function programFrames(stack) {
 
 /**
  * @param {string[]} frames
- * @returns {{line?: number, column?: number}} the innermost place in the program itself (not in a snippet)
+ * @returns {{line?: number, column?: number}} the innermost place in the program itself (not in a snippet or module)
  */
 function programPlace(frames) {
   for (const frame of frames) {

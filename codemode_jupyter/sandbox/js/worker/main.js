@@ -4,6 +4,7 @@
  * @typedef {{
  *   type: "begin", source: string, line_offset: number, namespaces: [string, string[]][],
  *   calls: RecordedCall[], events: ProgramEvent[], clock: number, seed: string, language: string, fetch: boolean,
+ *   modules: ModuleText[],
  * }} Begin
  */
 
@@ -36,6 +37,7 @@ function begin(message) {
   seedRandom(message.seed);
   setRecordedCalls(message.calls);
   setRecordedEvents(message.events);
+  setModules(message.modules);
   installConnectors(message.namespaces);
   if (message.fetch) installFetch();
   globalNames = [...message.namespaces.map(([name]) => name), "codemode", ...(message.fetch ? FETCH_GLOBALS : [])];
@@ -55,14 +57,14 @@ function begin(message) {
  * @param {number} lineOffset
  */
 async function runProgram(source, lineOffset) {
-  return evaluateProgram(source, PROGRAM_FILE, lineOffset)();
+  return evaluateProgram(source, PROGRAM_FILE, lineOffset)(undefined, importModule);
 }
 
 /**
  * @param {string} source an expression that gives a function
  * @param {string} file its name in stacks
  * @param {number} lineOffset lines of the source before the author's first one
- * @returns {(input?: unknown) => unknown}
+ * @returns {(input?: unknown, importModule?: (name: unknown) => Promise<object>) => unknown}
  */
 function evaluateProgram(source, file, lineOffset) {
   // One line for the directive, so that columns stay as they are.
