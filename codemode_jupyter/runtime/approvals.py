@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures
@@ -130,6 +130,7 @@ def missing_connectors(what: str, missing: Sequence[str]) -> CodemodeError:
 
 def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, digest: str | None) -> list[CallRow]:
     """Return the waiting calls that a decision is about, or refuse it as stale."""
+    _check_decision(seq, digest)
     waiting = {call.seq: call for call in store.calls.with_state(execution_id, "pending")}
     if seq is None:
         wanted = sorted(waiting)
@@ -146,7 +147,7 @@ def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, di
         )
     chosen = [waiting[number] for number in wanted]
     if digest is not None and not hmac.compare_digest(
-        digest.encode(), combine(call.digest for call in chosen).encode()
+        digest.encode("utf-8", "replace"), combine(call.digest for call in chosen).encode()
     ):
         raise CodemodeError(
             "stale_decision",
@@ -154,3 +155,13 @@ def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, di
             hint="Look at what is pending now; nothing was changed.",
         )
     return chosen
+
+
+def _check_decision(seq: int | Sequence[int] | None, digest: str | None) -> None:
+    """Refuse a decision that is not made of whole numbers and a text: 1.0 or "1" is no number that was shown."""
+    numbers = seq if isinstance(seq, Iterable) else () if seq is None else (seq,)
+    if isinstance(seq, str) or any(isinstance(one, bool) or not isinstance(one, int) for one in numbers):
+        hint = "Use the number of a waiting call, or a list of them."
+        raise CodemodeError("invalid_option", f"`seq` is {seq!r:.100}.", hint=hint)
+    if digest is not None and not isinstance(digest, str):
+        raise CodemodeError("invalid_option", f"`digest` is {digest!r:.100}.", hint="Use the digest of a pending call.")

@@ -28,7 +28,7 @@ class Capabilities:
     Raises
     ------
     CodemodeError
-        When made: ``invalid_name``, ``reserved_name``, ``duplicate_name``.
+        When made: ``invalid_connector``, ``invalid_name``, ``reserved_name``, ``duplicate_name``.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Capabilities:
         outbound: Outbound | None = None,
         modules: ModuleSet | None = None,
     ) -> None:
-        self.connectors = tuple(connectors)
+        self.connectors = _checked(connectors)
         self.names = tuple(connector.name for connector in self.connectors)
         check_connector_names(self.names)
         self.outbound = outbound
@@ -128,3 +128,22 @@ def _instructions(connector: Connector) -> str:
             "connector_failed",
             f'Connector "{connector.name}" could not give its instructions: {type(error).__name__}: {error}.',
         ) from error
+
+
+def _checked(connectors: object) -> tuple[Connector, ...]:
+    """Return the connectors, or refuse what is none: a function or a tool wants a ``FunctionConnector`` around it."""
+    if isinstance(connectors, Connector) or not isinstance(connectors, Iterable) or isinstance(connectors, str):
+        raise CodemodeError(
+            "invalid_connector",
+            f"Runtime takes a list of connectors, not {connectors!r:.200}.",
+            hint='Write Runtime([FunctionConnector("name", [function, …])]).',
+        )
+    found = tuple(connectors)
+    for position, connector in enumerate(found, start=1):
+        if not isinstance(connector, Connector):
+            raise CodemodeError(
+                "invalid_connector",
+                f"Number {position} of the runtime's connectors is not a connector: {connector!r:.200}.",
+                hint='Put functions into one: FunctionConnector("name", [function, …]).',
+            )
+    return found

@@ -93,7 +93,7 @@ class ExecutionDriver:
             await self._settle(end)
         except asyncio.CancelledError:
             await self._tasks.cancel()
-            await self._fail(ErrorDetail("stopped", "The run was stopped.", hint="Nothing of it goes on."))
+            await self._fail(ErrorDetail("stopped", "The run was stopped.", hint="Nothing of the program goes on."))
             raise
         except CodemodeError as error:
             await self._tasks.cancel()

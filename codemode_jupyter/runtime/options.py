@@ -1,4 +1,4 @@
-"""Options of a runtime that a person may get wrong: numbers with a meaning.
+"""Options of a runtime that a person may get wrong: numbers with a meaning, and texts.
 
 Owns: their limits and the words of the refusal. Never does: keep them.
 """
@@ -31,3 +31,35 @@ def check_count(name: str, value: object) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint="Use a whole number, 0 or more.")
+
+
+def check_age(name: str, value: object) -> None:
+    """Refuse what is no age: a number of seconds, 0 or more.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint="Use a number of seconds, 0 or more.")
+
+
+def check_text(name: str, value: object) -> None:
+    """Refuse what is no text that can be stored: half of a surrogate pair has no UTF-8.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
+    """
+    if not isinstance(value, str):
+        raise CodemodeError("invalid_option", f"`{name}` is {value!r:.100}.", hint="Use a text.")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise CodemodeError(
+            "invalid_option",
+            f"`{name}` has half of a surrogate pair at character {error.start + 1}.",
+            hint="Use whole characters.",
+        ) from None

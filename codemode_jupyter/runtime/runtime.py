@@ -29,7 +29,7 @@ from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import dispose
 from codemode_jupyter.runtime.lease import is_alive, new_owner
 from codemode_jupyter.runtime.names import check_runtime_name
-from codemode_jupyter.runtime.options import check_count, check_seconds
+from codemode_jupyter.runtime.options import check_age, check_count, check_seconds, check_text
 from codemode_jupyter.runtime.records import ExecutionRecord, Outcome, PendingCall, Snippet
 from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
@@ -377,11 +377,13 @@ class Runtime:
 
     async def search(self, query: str) -> dict[str, Any]:
         """Return methods and snippets that match words: ``{"results", "total", "truncated"}``."""
+        check_text("query", query)
         await self._capabilities.load()
         return discovery.search(self._store, self._capabilities, query)
 
     async def describe(self, target: str) -> dict[str, Any]:
         """Describe a connector, a method or a snippet: ``{"path", "kind", "description", "types"}``."""
+        check_text("target", target)
         await self._capabilities.load()
         return discovery.describe(self._store, self._capabilities, target)
 
@@ -410,6 +412,7 @@ class Runtime:
 
         Return their ids.
         """
+        check_age("max_age", max_age)
         ended = retention.expire(self._store, max_age)
         for execution_id, status in ended:
             self._changed(execution_id)

@@ -12,6 +12,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import prepare_program
 from codemode_jupyter.runtime.approvals import missing_connectors
 from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.options import check_text
 from codemode_jupyter.runtime.records import Snippet
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import SnippetRow
@@ -26,7 +27,7 @@ def save(store: Store, name: str, execution_id: str, description: str) -> Snippe
     Raises
     ------
     CodemodeError
-        ``invalid_name``; ``unknown_execution``.
+        ``invalid_name``, ``invalid_option``; ``unknown_execution``.
     """
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise CodemodeError(
@@ -34,6 +35,7 @@ def save(store: Store, name: str, execution_id: str, description: str) -> Snippe
             f"{str(name)[:50]!r} cannot be the name of a snippet.",
             hint=f"Use 1 to {MAX_NAME} printable characters.",
         )
+    check_text("description", description)
     execution = store.executions.get(execution_id)
     if execution is None:
         raise CodemodeError("unknown_execution", f'No execution "{execution_id}" to save from.')

@@ -1,0 +1,69 @@
+"""What a person may hand over wrongly: each has one sentence and a code, and changes nothing."""
+
+import math
+
+import pytest
+
+from codemode_jupyter import CodemodeError, FunctionConnector, Runtime, tool
+
+
+def answer() -> int:
+    """Tell the answer."""
+    return 42
+
+
+@pytest.fixture
+async def runtime(tmp_path):
+    runtime = Runtime([FunctionConnector("oracle", [answer])], path=tmp_path / "store.sqlite3")
+    yield runtime
+    await runtime.close()
+
+
+@pytest.mark.parametrize("connectors", [[answer], answer, "oracle", FunctionConnector("oracle", [answer]), 5])
+def test_what_is_no_list_of_connectors_is_refused_with_the_way_to_write_it(tmp_path, connectors):
+    with pytest.raises(CodemodeError, match="FunctionConnector") as refusal:
+        Runtime(connectors, path=tmp_path / "store.sqlite3")
+    assert refusal.value.code == "invalid_connector"
+
+
+@pytest.mark.parametrize("target", [None, 5, "half \ud800"])
+async def test_searching_and_describing_take_a_text(runtime, target):
+    for ask in (runtime.search, runtime.describe):
+        with pytest.raises(CodemodeError) as refusal:
+            await ask(target)
+        assert refusal.value.code == "invalid_option"
+
+
+@pytest.mark.parametrize("age", [math.nan, -1, "1", None])
+async def test_an_age_is_a_number_of_seconds(runtime, age):
+    with pytest.raises(CodemodeError) as refusal:
+        await runtime.expire_paused(age)
+    assert refusal.value.code == "invalid_option"
+
+
+@pytest.mark.parametrize("description", [None, 5, "half \ud800"])
+async def test_the_description_of_a_snippet_is_a_text(runtime, description):
+    outcome = await runtime.execute("1 + 1")
+    with pytest.raises(CodemodeError) as refusal:
+        await runtime.save_snippet("two", execution_id=outcome.execution_id, description=description)
+    assert refusal.value.code == "invalid_option"
+    assert await runtime.snippets() == []
+
+
+@pytest.mark.parametrize(("seq", "digest"), [(1.0, None), ("0", None), (True, None), ([0.5], None), (0, 5)])
+async def test_a_decision_names_whole_numbers_and_a_text(tmp_path, seq, digest):
+    done = []
+
+    @tool(requires_approval=True)
+    def act() -> int:
+        """Act."""
+        done.append(1)
+        return 1
+
+    runtime = Runtime([FunctionConnector("world", [act])], path=tmp_path / "store.sqlite3")
+    paused = await runtime.execute("world.act()")
+    refused = await runtime.approve(paused.execution_id, seq, digest=digest)
+    assert refused.error.code == "invalid_option"
+    assert not done
+    assert len(await runtime.pending()) == 1
+    await runtime.close()
