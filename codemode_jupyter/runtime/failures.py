@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterable, Sequence
 
+from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet, line_excerpt, prepare_program
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.sandbox.protocol import FETCH_CONNECTOR, PassEnd
+
+_NOT_DEFINED = re.compile(r"(\w+)'? is not defined")
 
 MAX_TEXT = 100_000
 """Longest error message kept, in characters."""
@@ -106,13 +110,8 @@ def program_detail(
     """
     name, message, hint = _thrown(end.error)
     cause = _code_of_failed_call(name, message, calls) or _sandbox_code(end.error)
-    if (
-        cause is None
-        and name in ("ReferenceError", "NameError")
-        and "is not defined" in message
-        and "globals" not in message
-    ):
-        hint = f"The only globals available in the sandbox are: {', '.join(globals_)}."
+    if cause is None and name in ("ReferenceError", "NameError"):
+        hint = _hint_for_missing_name(message, tuple(globals_)) or hint
     column = _written_column(code, end, modules)
     excerpt = line_excerpt(code, end.line, column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"
@@ -140,6 +139,15 @@ def call_detail(row: CallRow) -> ErrorDetail | None:
         return None
     name, message, _ = _thrown(row.outcome)
     return ErrorDetail(row.code or "tool_error", message, name)
+
+
+def _hint_for_missing_name(message: str, globals_: Sequence[str]) -> str | None:
+    """Say which global was meant, or which there are where the sandbox did not say it."""
+    match = _NOT_DEFINED.search(message)
+    if match is None:
+        return None
+    known = None if "globals" in message else f"The only globals available in the sandbox are: {', '.join(globals_)}."
+    return did_you_mean(match[1], globals_) or known
 
 
 def _written_column(code: str, end: PassEnd, modules: ModuleSet | None) -> int | None:

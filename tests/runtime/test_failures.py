@@ -2,7 +2,7 @@
 
 import pytest
 
-from codemode_jupyter import Runtime
+from codemode_jupyter import FunctionConnector, Runtime
 from codemode_jupyter.sandbox.deno import DenoExecutor
 
 
@@ -45,3 +45,11 @@ async def test_what_the_sandbox_found_keeps_its_code(runtime):
 async def test_a_program_cannot_claim_a_code_of_the_runtime(runtime):
     outcome = await runtime.execute("throw Object.assign(new Error('x'), {data: {code: 'in_doubt'}})")
     assert outcome.error.code == "program_error"
+
+
+async def test_a_misspelt_connector_is_answered_with_the_nearest_names(tmp_path, executor):
+    runtime = Runtime([FunctionConnector("tracker", [])], executor=executor, path=tmp_path / "store.sqlite3")
+    outcome = await runtime.execute("traker.list()")
+    assert "tracker, codemode" in outcome.error.message
+    assert outcome.error.hint == "Did you mean tracker?"
+    await runtime.close()
