@@ -19,7 +19,8 @@ from tests.bench.table import Table
 ROUNDS = 5
 SECONDS = 15
 """After which no further round begins: on a machine that does much else, fewer must do."""
-TRIPS = 300
+TRIPS = 1_000
+COMMITS = 300
 PAUSE = 0.15
 """Seconds before each measurement: time for the next sandbox to be made ready, as between two programs of a person."""
 
@@ -107,7 +108,7 @@ async def measure(table, executor, runtime, folder):
     def whole(body):
         return lambda: run(runtime, body)
 
-    trips = ONE_BY_ONE.format(count=TRIPS)
+    trips, recorded = ONE_BY_ONE.format(count=TRIPS), ONE_BY_ONE.format(count=COMMITS)
     waiting = {
         count: (await run(runtime, REPLAYED.format(count=count), "paused")).execution_id
         for count in (100, 1_000, 10_000)
@@ -120,8 +121,8 @@ async def measure(table, executor, runtime, folder):
             await cost(BARE, lambda: streams(TRIPS), TRIPS, streams.pid)
             await cost("live call, executor alone", alone(trips), TRIPS)
             await cost(TIGHTEST, lambda: tightest(TRIPS), TRIPS, tightest.pid)
-            await cost("live call, whole runtime", whole(trips), TRIPS)
-            await cost(COMMIT, lambda: commits(TRIPS), TRIPS)
+            await cost("live call, whole runtime", whole(recorded), COMMITS)
+            await cost(COMMIT, lambda: commits(COMMITS), COMMITS)
             await cost("sandbox start and first program", started_anew)
             await cost("trivial program, warm, executor alone", alone("return 1"))
             await cost("trivial program, warm, whole runtime", whole("return 1"))
