@@ -5,6 +5,9 @@ JupyterLab itself makes functions from text, and anywidget loads its modules fro
 """
 
 import json
+import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,8 +32,21 @@ runtime = Runtime(executor=BrowserExecutor(page_channel()))
 
 
 @pytest.fixture(scope="module")
-def hardened(tmp_path_factory):
-    with running_server(tmp_path_factory.mktemp("hardened"), OPTION) as running:
+def hardened(request, tmp_path_factory):
+    """A server that has exactly the extensions of this environment, but for ours: these are there only on demand.
+
+    An installed project brings its files along, one that is only on the path does not.
+    """
+    extensions = tmp_path_factory.mktemp("extensions") / "labextensions"
+    shutil.copytree(
+        Path(sys.prefix, "share", "jupyter", "labextensions"),
+        extensions,
+        ignore=shutil.ignore_patterns(LABEXTENSION),
+    )
+    if request.param:
+        install(extensions)
+    options = [f"--{app}.labextensions_path={extensions}" for app in ("LabApp", "JupyterNotebookApp")]
+    with running_server(tmp_path_factory.mktemp("hardened"), OPTION, *options) as running:
         yield running
 
 
@@ -42,14 +58,15 @@ def desk(hardened, context, request):
     hardened.end_kernels()
 
 
-def install(server):
+def install(extensions):
     """Put the files where an installation puts them."""
     for path, text in served_files().items():
-        file = server.folder / "data" / "labextensions" / LABEXTENSION / path
+        file = extensions / LABEXTENSION / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
 
+@pytest.mark.parametrize("hardened", [False], indirect=True)
 def test_without_the_files_the_doctor_says_why_the_page_cannot_be_used_and_what_to_do(desk):
     desk.write("%load_ext codemode_jupyter", "%codemode doctor", PAGE_EXECUTOR, QUICK)
     tab = desk.open()
@@ -59,9 +76,9 @@ def test_without_the_files_the_doctor_says_why_the_page_cannot_be_used_and_what_
     tab.cell(3).run().shows("no_sandbox", "Content-Security-Policy")
 
 
+@pytest.mark.parametrize("hardened", [True], indirect=True)
 @pytest.mark.parametrize("face", [LAB, NOTEBOOK])
 def test_with_the_files_programs_run_in_the_page_and_jupyter_does_not_notice(desk, face):
-    install(desk.server)
     desk.write("%load_ext codemode_jupyter", "%codemode doctor", PAGE_EXECUTOR, QUICK)
     tab = desk.open(face=face)
     tab.run(0, 1).shows("Programs run in the page.", "loaded from the server as a file")
