@@ -14,6 +14,7 @@ import os
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ from codemode_jupyter.runtime.store.schema import APPLICATION_ID, MIGRATIONS, SC
 
 BUSY_SECONDS = 2.0
 """How long a transaction waits for another program's before it is refused as ``store_locked``."""
+
+_ASK_AGAIN_SECONDS = 0.002
 
 _NETWORK_FILE_SYSTEMS = {
     "nfs",
@@ -81,7 +84,7 @@ class Database:
             if self.read_only:
                 raise faults.read_only(self.path)
             self._set_synchronous(full=durable or not self.wal)
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._ask_often("BEGIN IMMEDIATE")
             try:
                 yield self._connection
                 self._connection.execute("COMMIT")
@@ -166,17 +169,26 @@ class Database:
     def _prepare(self) -> None:
         self._synchronous_full: bool | None = None
         self.wal = False
-        version = self._check_identity()
+        # One reading: another process may be making the store at this moment.
+        self._connection.execute("BEGIN")
+        try:
+            version = self._check_identity()
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
         if self.read_only:
             return
         self._connection.execute("PRAGMA foreign_keys = ON")
         if not on_network_file_system(self.path):
-            self.wal = self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
+            self.wal = self._ask_often("PRAGMA journal_mode = WAL").fetchone()[0] == "wal"
         if version < SCHEMA_VERSION:
             self._migrate()
 
     def _check_identity(self) -> int:
-        """Return the schema's number, or refuse the file before anything in it is touched."""
+        """Return the schema's number, or refuse the file before anything in it is touched.
+
+        To be called in a transaction.
+        """
         application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         version: int = self._connection.execute("PRAGMA user_version").fetchone()[0]
         tables = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
@@ -195,6 +207,26 @@ class Database:
                     connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _ask_often(self, statement: str) -> sqlite3.Cursor:
+        """Execute a statement that needs a lock, asking for it often.
+
+        SQLite's own wait soon asks ten times a second only, and a program that commits one transaction after the other
+        would nearly always be found at it; a change of the journal mode does not wait at all.
+        """
+        deadline = time.monotonic() + BUSY_SECONDS
+        self._connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            while True:
+                try:
+                    return self._connection.execute(statement)
+                except sqlite3.OperationalError as error:
+                    # The low byte is the primary code; the rest only refines it.
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                        raise
+                    time.sleep(_ASK_AGAIN_SECONDS)
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
 
     def _set_synchronous(self, *, full: bool) -> None:
         if full != self._synchronous_full:
