@@ -117,7 +117,7 @@ class LivePass:
 
     def ended(self, end: PassEnd) -> None:
         """Record what the pass told last."""
-        self._log.record_events(self._new_events(end.events))
+        self._log.record_events(self._new_events(end))
         self.console(end.console)
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class LivePass:
         for row in started:
             if row.connector == STEP_CONNECTOR:
                 row.token = secrets.token_hex(16)
-        events = self._new_events(batch.events)
+        events = self._new_events(batch)
         if new or started or events:
             self._log.record_batch(new, started, events)
         replies = []
@@ -146,10 +146,13 @@ class LivePass:
                 replies.append(_recorded_reply(row))
         self._send(replies)
 
-    def _new_events(self, events: Sequence[Event]) -> list[Event]:
-        """Return the events that are not recorded yet. A pass tells all of its events, replayed ones as well."""
+    def _new_events(self, told: CallBatch | PassEnd) -> list[Event]:
+        """Return the events that are not recorded yet; a replayed one that is told must be the recorded one."""
+        if told.replayed > max(0, self._recorded_events - self._events_told):
+            raise CodemodeError("protocol", "The sandbox says that more events were repeated than were recorded.")
+        self._events_told += told.replayed
         new = []
-        for event in events:
+        for event in told.events:
             if self._events_told >= self._recorded_events:
                 new.append(event)
             elif event[:2] != self._log.events[self._events_told][:2]:

@@ -26,11 +26,12 @@ JSON, except that an object with an own key ``$type`` is a tag::
 
 Sandbox to kernel::
 
-    {"type": "calls", "calls": [{"seq", "connector", "method", "arguments"}], "events": [...]}
+    {"type": "calls", "calls": [{"seq", "connector", "method", "arguments"}], "replayed": int, "events": [...]}
     {"type": "step", "seq", "token", "value": text} or {"type": "step", "seq", "token", "error": text}
     {"type": "console", "lines": [[level, text], ...]}
     {"type": "done", "status": "completed" | "failed" | "paused" | "diverged" | "too_large",
-     "value": text | absent, "error": text | absent, "line"?, "column"?, "issued": int, "events": [...], "lines": [...]}
+     "value": text | absent, "error": text | absent, "line"?, "column"?, "issued": int,
+     "replayed": int, "events": [...], "lines": [...]}
 
 Kernel to sandbox::
 
@@ -44,10 +45,10 @@ Kernel to sandbox::
 ``arguments`` is the tagged text of the one argument; ``{}`` when there is none; and
 ``{"$type": "arguments", "value": [...]}`` when there are several.
 
-``events`` is the order in which things happened to the program, told from the first one in every
-pass (those of a replay as well): ``["call", seq, clock]`` (the call's promise settled) and
-``["timer", id, clock]`` (a timer fired); clock in milliseconds. On replay they happen again in that
-order, one per macrotask. In ``begin.calls`` the state is ``applied`` (outcome = value), ``failed``
+``events`` is the order in which things happened to the program: ``["call", seq, clock]`` (the call's
+promise settled) and ``["timer", id, clock]`` (a timer fired); clock in milliseconds. On replay they
+happen again in that order, one per macrotask; of these a pass only tells how many did, ``replayed``,
+each time before the new ones. In ``begin.calls`` the state is ``applied`` (outcome = value), ``failed``
 (outcome = error) or ``open`` (no outcome yet: the sandbox asks the kernel again under the same
 ``seq``).
 
@@ -153,10 +154,14 @@ class CallRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallBatch:
-    """Calls issued in one microtask, and the events that happened to the program before them."""
+    """Calls issued in one microtask, and what happened to the program before them.
+
+    ``replayed`` is how many further events of the record happened again; ``events`` are those after them.
+    """
 
     calls: tuple[CallRequest, ...]
     events: tuple[Event, ...]
+    replayed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,8 @@ class PassEnd:
     """How a pass ended, as the sandbox (first four kinds) or the executor (the rest) says.
 
     ``error`` is tagged JSON text for ``failed`` and ``diverged``, plain text for the executor's own kinds; ``line``
-    and ``column`` (from 1) point into what the author wrote; ``issued`` is how many calls the program issued.
+    and ``column`` (from 1) point into what the author wrote; ``issued`` is how many calls the program issued;
+    ``replayed`` and ``events`` as in ``CallBatch``.
     """
 
     kind: PassEndKind
@@ -199,6 +205,7 @@ class PassEnd:
     line: int | None = None
     column: int | None = None
     issued: int = 0
+    replayed: int = 0
     events: tuple[Event, ...] = ()
     console: tuple[ConsoleLine, ...] = field(default=())
 

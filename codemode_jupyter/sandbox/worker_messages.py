@@ -74,7 +74,7 @@ def parse_worker_message(text: str) -> WorkerMessage:
     match message.get("type"):
         case "calls":
             calls = tuple(_call(item) for item in _list(message.get("calls")))
-            return CallBatch(calls, _events(message.get("events")))
+            return CallBatch(calls, _events(message.get("events")), _number(message.get("replayed", 0)))
         case "step":
             return _step(message)
         case "console":
@@ -117,6 +117,7 @@ def _end(message: dict[str, Any]) -> PassEnd:
         line=_optional_number(message.get("line")),
         column=_optional_number(message.get("column")),
         issued=_number(message.get("issued")),
+        replayed=_number(message.get("replayed", 0)),
         events=_events(message.get("events")),
         console=_console(message.get("lines")),
     )

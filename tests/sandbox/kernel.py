@@ -108,7 +108,8 @@ class Kernel:
         )
         end = await executor.run_pass(request, self)
         if end.kind in ("completed", "failed", "paused"):
-            self.events = (*self.told, *end.events)
+            self._tell(end)
+            self.events = self.told
         self.lines.extend(end.console)
         self.passes.append(end)
         while self.waiting:
@@ -136,6 +137,10 @@ class Kernel:
         entry = next(entry for entry in self.log.values() if entry.state == "pending")
         entry.state, entry.outcome = "applied", '"approved"'
 
+    def _tell(self, message):
+        position = len(self.told)
+        self.told = (*self.told, *self.events[position : position + message.replayed], *message.events)
+
     # The pass's handler.
 
     def started(self, link):
@@ -143,7 +148,7 @@ class Kernel:
 
     def calls(self, batch):
         self.batches += 1
-        self.told = (*self.told, *batch.events)
+        self._tell(batch)
         if self.on_calls is not None:
             self.on_calls(batch)
         self.link.reply([reply for call in batch.calls if (reply := self._answer(call)) is not None])

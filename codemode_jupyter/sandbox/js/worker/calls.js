@@ -130,7 +130,8 @@ function sendIssuedCalls() {
   }
   issuedCalls = [];
   flushConsole();
-  sendText(`{"type":"calls","calls":[${batch.join(",")}],"events":${JSON.stringify(takeNewEvents())}}`);
+  const { replayed, events } = takeNewEvents();
+  sendText(`{"type":"calls","calls":[${batch.join(",")}],"replayed":${replayed},"events":${JSON.stringify(events)}}`);
 }
 
 /**
@@ -178,11 +179,9 @@ function nextReadyCall() {
  * Settle a call's promise; the program goes on in the microtasks that follow.
  *
  * @param {Call} call
- * @param {number} time
  */
-function settle(call, time) {
+function settle(call) {
   call.state = "settled";
-  happened("call", call.seq, time);
   const value = decodeValue(call.outcome);
   if (call.failed) call.reject(withOrigin(value, call));
   else call.resolve(value);

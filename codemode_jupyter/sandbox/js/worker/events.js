@@ -17,6 +17,8 @@ let replayPosition = 0;
 const recordedCallEvents = new Set();
 /** Events that the kernel has not been told. @type {ProgramEvent[]} */
 let newEvents = [];
+/** How many recorded events happened again that the kernel has not been told of. */
+let replayedCount = 0;
 
 const pumpChannel = new MessageChannel();
 let turnIsScheduled = false;
@@ -82,14 +84,13 @@ function replayEvent([kind, id, time]) {
     const call = calls.get(id);
     if (call?.state === "waiting") return false;
     if (call?.state !== "ready") return diverge(`call ${id} settled`);
-    replayPosition += 1;
-    settle(call, time);
+    happenedAgain(time);
+    settle(call);
     return true;
   }
   const timer = timers.get(id);
   if (timer === undefined) return diverge(`timer ${id} fired`);
-  replayPosition += 1;
-  happened("timer", id, time);
+  happenedAgain(time);
   fireTimer(timer);
   return true;
 }
@@ -101,13 +102,14 @@ function happenNext() {
   if (activeStep !== null) return false;
   const call = nextReadyCall();
   if (call !== undefined) {
-    settle(call, liveTime());
+    happened("call", call.seq);
+    settle(call);
     return true;
   }
   if (startNextStep()) return true;
   const timer = pendingCount === 0 ? nextTimer() : undefined;
   if (timer === undefined || timer.due > liveTime()) return false;
-  happened("timer", timer.id, liveTime());
+  happened("timer", timer.id);
   fireTimer(timer);
   return true;
 }
@@ -144,21 +146,28 @@ function giveUp() {
   );
 }
 
+/** @param {number} time of the next recorded event, which happens now */
+function happenedAgain(time) {
+  advanceClock(time);
+  replayPosition += 1;
+  replayedCount += 1;
+}
+
 /**
  * @param {"call" | "timer"} kind
  * @param {number} id
- * @param {number} time
  */
-function happened(kind, id, time) {
-  advanceClock(time);
+function happened(kind, id) {
+  advanceClock(liveTime());
   newEvents.push([kind, id, clockTime]);
 }
 
-/** @returns {ProgramEvent[]} */
+/** @returns {{replayed: number, events: ProgramEvent[]}} what the kernel has not been told, and now is */
 function takeNewEvents() {
-  const events = newEvents;
+  const told = { replayed: replayedCount, events: newEvents };
+  replayedCount = 0;
   newEvents = [];
-  return events;
+  return told;
 }
 
 /**

@@ -131,7 +131,7 @@ function endPass(status, details = {}) {
   realClearTimeout(timerHandle);
   realClearTimeout(graceHandle);
   sendText(
-    JSON.stringify({ type: "done", status, ...details, issued: issuedCount, events: takeNewEvents(), lines: takeConsoleLines() }),
+    JSON.stringify({ type: "done", status, ...details, issued: issuedCount, ...takeNewEvents(), lines: takeConsoleLines() }),
   );
 }
 
