@@ -1,6 +1,7 @@
 """The annotations of a function, as pydantic can take them.
 
-Owns: resolving annotations, and finding the context parameter among them. Never does: schemas.
+Owns: resolving annotations, finding the context parameter among them, and where they say nothing about a value.
+Never does: schemas.
 """
 
 from __future__ import annotations
@@ -14,8 +15,32 @@ from collections.abc import Callable
 from typing import Annotated, Any, Union
 
 import typing_extensions
+from pydantic import AfterValidator
 
+from codemode_jupyter.connectors.native_values import native
 from codemode_jupyter.connectors.tool import ToolContext
+
+NATIVE = Annotated[Any, AfterValidator(native)]
+"""Any value of a program, in Python's own types."""
+
+_OF_ANYTHING: dict[Any, Any] = {
+    Any: NATIVE,
+    object: NATIVE,
+    dict: dict[Any, NATIVE],
+    list: list[NATIVE],
+    set: set[NATIVE],
+    frozenset: frozenset[NATIVE],
+    tuple: tuple[NATIVE, ...],
+}
+
+
+def with_native_values(annotation: Any) -> Any:
+    """Return an annotation that takes a Date as ``datetime`` and a Set as ``set`` wherever it asks for no type."""
+    said = annotation if typing.get_args(annotation) else typing.get_origin(annotation) or annotation
+    for anything, with_native in _OF_ANYTHING.items():
+        if said is anything:
+            return with_native
+    return _with_arguments(annotation, with_native_values)
 
 
 def type_hints(function: Callable[..., object]) -> dict[str, Any]:
@@ -66,14 +91,19 @@ def _portable(annotation: Any, within: tuple[Any, ...]) -> Any:
         return annotation
     if typing.is_typeddict(annotation) and type(annotation).__module__ == "typing":
         return _portable_typed_dict(annotation, (*within, annotation))
+    return _with_arguments(annotation, lambda argument: _portable(argument, within))
+
+
+def _with_arguments(annotation: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a generic annotation with each of its arguments changed."""
     origin = typing.get_origin(annotation)
     if origin is Annotated:
-        return Annotated[(_portable(annotation.__origin__, within), *annotation.__metadata__)]
+        return Annotated[(change(annotation.__origin__), *annotation.__metadata__)]
     args = typing.get_args(annotation) if origin is not typing.Literal else ()
-    ported = tuple(_portable(arg, within) if not isinstance(arg, list) else arg for arg in args)
-    if all(new is old for new, old in zip(ported, args, strict=True)):
+    changed = tuple(arg if isinstance(arg, list) or arg is ... else change(arg) for arg in args)
+    if all(new is old for new, old in zip(changed, args, strict=True)):
         return annotation
-    return _rebuilt(annotation, origin, ported)
+    return _rebuilt(annotation, origin, changed)
 
 
 def _rebuilt(annotation: Any, origin: Any, args: tuple[Any, ...]) -> Any:

@@ -27,7 +27,13 @@ from pydantic import (
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 
-from codemode_jupyter.connectors.annotations import behind_partials, has_description, is_context, type_hints
+from codemode_jupyter.connectors.annotations import (
+    behind_partials,
+    has_description,
+    is_context,
+    type_hints,
+    with_native_values,
+)
 from codemode_jupyter.connectors.docstrings import read_docstring
 from codemode_jupyter.connectors.faults import invalid_arguments
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema
@@ -130,7 +136,7 @@ class FunctionSignature:
         fields: dict[str, Any] = {}
         extra: Any = None
         for index, parameter in enumerate(self._parameters):
-            annotation = hints.get(parameter.name, Any)
+            annotation = with_native_values(hints.get(parameter.name, Any))
             description = descriptions.get(parameter.name)
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 extra = types.GenericAlias(dict, (str, annotation))

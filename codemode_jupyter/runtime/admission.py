@@ -14,6 +14,7 @@ import secrets
 from typing import Any
 
 from codemode_jupyter.connectors.arguments import bind_arguments
+from codemode_jupyter.connectors.native_values import native
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
@@ -86,7 +87,7 @@ def _requires_approval(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> b
     if isinstance(tool.requires_approval, bool):
         return tool.requires_approval
     try:
-        return bool(tool.requires_approval(arguments))
+        return bool(tool.requires_approval(native(arguments)))
     except Exception:  # noqa: BLE001  the rule is the user's own; asking a person is the safe answer
         _log.exception("The approval rule of %s failed; a person is asked.", row.name)
         return True

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from codemode_jupyter.connectors.native_values import native
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.admission import arguments_of
@@ -148,7 +149,7 @@ async def _revert(store: Store, capabilities: Capabilities, execution_id: str, c
             return  # another rollback has it
     try:
         revert = capabilities.find(call.connector, call.method).revert
-        await _call(revert, arguments_of(call), None if call.outcome is None else values.decode(call.outcome))
+        await _call(revert, native(arguments_of(call)), None if call.outcome is None else values.decode(call.outcome))
     except Exception as error:  # noqa: BLE001  one failing revert must not stop the others
         tally.failed.append(_entry(call, message_of(error) or type(error).__name__))
         state = "applied"

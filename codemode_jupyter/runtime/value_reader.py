@@ -13,6 +13,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from codemode_jupyter.connectors.native_values import DateText, MapEntries, SetItems, as_set
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.value_writer import MAX_DIGITS, TAG, Json
 
@@ -95,15 +96,11 @@ class ValueReader:
         return fields if len(fields) == len(pairs) else [list(pair) for pair in pairs]
 
     def _set(self, items: list[Any]) -> Any:
-        try:
-            members = set(items)
-        except TypeError:
-            return items
-        return members if len(members) == len(items) else items
+        return as_set(items)
 
 
 class ArgumentReader(ValueReader):
-    """Reads arguments: the types JSON has, and bytes; no value that a tool could not take."""
+    """Reads arguments: what a JSON schema can describe, and bytes; no value that a tool could not take."""
 
     def _plain(self, tree: dict[str, Json]) -> dict[str, Any]:
         return super()._plain({key: item for key, item in tree.items() if item != {TAG: "undefined"}})
@@ -117,15 +114,17 @@ class ArgumentReader(ValueReader):
         )
 
     def _date(self, value: float | None) -> Any:
-        return None if value is None else _datetime(value).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        if value is None:
+            return None
+        return DateText(_datetime(value).isoformat(timespec="milliseconds").replace("+00:00", "Z"))
 
     def _map(self, pairs: list[tuple[Any, Any]]) -> Any:
-        if all(isinstance(key, str) for key, _ in pairs):
-            return dict(pairs)
-        return [list(pair) for pair in pairs]
+        entries = super()._map(pairs)
+        has_other_keys = isinstance(entries, dict) and not all(type(key) is str for key in entries)
+        return MapEntries(entries) if has_other_keys else entries
 
     def _set(self, items: list[Any]) -> Any:
-        return items
+        return SetItems(items)
 
 
 class _MalformedTagError(Exception):

@@ -11,8 +11,10 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, TypeAlias
 
+from codemode_jupyter.connectors.native_values import DateText, MapEntries, SetItems
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.convert import NotConvertibleError, key_text, simpler
 
@@ -29,6 +31,9 @@ MAX_DIGITS = 4300
 
 LONGEST_PATH = 20
 """Most parts of a path that a message names; the sandbox's encoder has the same limit."""
+
+_TAGGED = (DateText, SetItems, MapEntries)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 TAG = "$type"
 """The key that makes an object of the tagged form a tag."""
@@ -62,6 +67,8 @@ class ValueWriter:
             self._refuse("refers back to itself (a cycle)")
         self._ancestors.add(id(value))
         try:
+            if kind in _TAGGED:
+                return self._of_a_program(value, depth)
             if isinstance(value, dict | Mapping):
                 return self._object(value, depth)
             if isinstance(value, list | AbstractSet) or kind is tuple:
@@ -77,6 +84,14 @@ class ValueWriter:
             return simpler(value)
         except NotConvertibleError as refusal:
             self._refuse(str(refusal), refusal.hint)
+
+    def _of_a_program(self, value: object, depth: int) -> Json:
+        if isinstance(value, DateText):
+            moment = datetime.fromisoformat(value)
+            return {TAG: "date", "value": self._counted((moment - _EPOCH) // timedelta(milliseconds=1), 13)}
+        if isinstance(value, MapEntries):
+            return {TAG: "map", "value": self._list(([key, item] for key, item in value.items()), depth + 1)}
+        return {TAG: "set", "value": self._list(value, depth + 1)}  # type: ignore[arg-type]
 
     def _bytes(self, data: bytes) -> Json:
         self._counted(None, len(data) * 4 // 3)

@@ -35,7 +35,8 @@ def encode(value: object, *, limit: int | None = MAX_BYTES) -> str:
     """Return the tagged JSON text of a Python value.
 
     Models, dataclasses, dates, decimals, paths, enums, UUIDs, numpy and pandas values are converted as pydantic or
-    their own library writes them to JSON; sets become lists, dates ISO 8601 text. Exceptions become errors.
+    their own library writes them to JSON; sets become lists, dates ISO 8601 text. Exceptions become errors. What
+    ``decode_arguments`` read is written as what it was.
 
     Parameters
     ----------
@@ -88,8 +89,8 @@ def decode(text: str) -> Any:
 def decode_arguments(text: str) -> list[Any]:
     """Return the positional arguments of a call, in the types that JSON users expect.
 
-    As ``decode``, but dates are ISO 8601 text, Sets are lists, Maps with other than text keys are lists of pairs, and
-    keys whose value is ``undefined`` are left out. A single empty object means that there are no arguments.
+    As ``decode``, but a Date is ISO 8601 text and a Set a list which still know what they were (``native_values``),
+    and keys whose value is ``undefined`` are left out. A single empty object means that there are no arguments.
 
     Raises
     ------

@@ -280,7 +280,7 @@ def test_arguments_arrive_as_json_users_expect() -> None:
             "when": "2017-07-14T02:40:00.000Z",
             "never": None,
             "map": {"a": [1, 2]},
-            "pairs": [[1, 2]],
+            "pairs": {1: 2},
             "data": b"\1",
             "big": 1,
         }
