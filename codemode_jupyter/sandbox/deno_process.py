@@ -41,7 +41,7 @@ _FLAGS = (
     "--no-code-cache",
     "--unstable-worker-options",
     f"--import-map={_FOLDER / 'import_map.json'}",
-    f"--v8-flags=--max-old-space-size={HEAP_MEGABYTES}",
+    f"--v8-flags=--max-old-space-size={HEAP_MEGABYTES},--disallow-code-generation-from-strings",
 )
 
 

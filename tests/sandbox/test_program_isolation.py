@@ -243,10 +243,63 @@ async def test_the_runtime_is_in_no_scope_and_cannot_be_loaded_again(sandbox):
       try { null.x } catch (e) { look(e.stack) }
       try { await it.fails({}) } catch (e) { look(e.stack) }
       try { structuredClone(() => 1) } catch (e) { look(e.stack) }
-      const scope = new Function('return [typeof calls, typeof sendText, typeof realSetTimeout]')();
-      return [[...addresses], scope, (0, eval)('typeof encodeBase64'), typeof URL.createObjectURL];
+      const scope = [typeof calls, typeof sendText, typeof realSetTimeout, typeof encodeBase64];
+      return [[...addresses], scope, typeof URL.createObjectURL];
     }"""
-    assert await evaluate(sandbox, source) == [[], ["undefined"] * 3, "undefined", "undefined"]
+    assert await evaluate(sandbox, source) == [[], ["undefined"] * 4, "undefined"]
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        *(
+            "eval('1')",
+            "(0, eval)('1')",
+            "globalThis.eval('1')",
+            "eval.call(null, '1')",
+            "Reflect.apply(eval, 0, ['1'])",
+        ),
+        *("Function('1')", "new Function('1')", "Reflect.construct(Function, ['1'])", "Function.call(null, '1')"),
+        *("(() => {}).constructor('1')", "(class {}).constructor('1')", "Math.max.constructor('1')"),
+        *("it.echo.constructor('1')", "codemode.step.constructor('1')", "console.log.constructor('1')"),
+        *("setTimeout.constructor('1')", "structuredClone.constructor('1')", "eval.constructor('1')"),
+        *("(async () => {}).constructor('1')", "(function* () {}).constructor('1')"),
+        "(async function* () {}).constructor('1')",
+        "Object.getPrototypeOf((async () => {}).constructor)('1')",
+        "Function.prototype.constructor('1')",
+        "Function.prototype.constructor.constructor('1')",
+        "Object.getOwnPropertyDescriptor(Function.prototype, 'constructor').get.constructor('1')",
+        "new (class extends Function {})('1')",
+        "new (class extends (async () => {}).constructor {})('1')",
+        "Reflect.construct(Object, ['1'], Function).call()",
+        "new Proxy(Function, {})('1')",
+        "[Function].map((f) => f('1'))",
+        "Function.bind(null, '1')()",
+        "setTimeout('1')",
+        "setInterval('1', 1)",
+        "queueMicrotask('1')",
+    ],
+)
+async def test_no_text_becomes_code(sandbox, way):
+    source = f"async () => {{ try {{ {way}; return 'evaluated' }} catch (error) {{ return error.name }} }}"
+    assert await evaluate(sandbox, source) in ("EvalError", "TypeError")
+
+
+async def test_the_refusal_to_evaluate_says_what_to_do_instead(sandbox):
+    source = "async () => { try { eval('1 + 1') } catch (e) { return [e.name, e.code, e.message] } }"
+    name, code, message = await evaluate(sandbox, source)
+    assert (name, code) == ("EvalError", "eval_not_available")
+    assert message == "eval is not available in a program: no text becomes code here. Write the code itself."
+
+
+async def test_functions_are_still_functions(sandbox):
+    source = """async () => {
+      const all = [() => {}, async () => {}, function* () {}, async function* () {}, class {}, it.echo, eval];
+      const names = all.slice(0, 4).map((f) => f.constructor.name);
+      return [all.every((f) => f instanceof Function && typeof f === 'function'), names, Function.length];
+    }"""
+    names = ["Function", "AsyncFunction", "GeneratorFunction", "AsyncGeneratorFunction"]
+    assert await evaluate(sandbox, source) == [True, names, 1]
 
 
 async def test_data_cannot_pose_as_a_gate_or_an_outcome(sandbox):

@@ -133,10 +133,3 @@ async def test_modules_replay_like_the_program(sandbox):
     first, at, chance = json.loads(end.value)
     again = json.loads((await kernel.run(sandbox)).value)
     assert (first, again) == ("waited", ["waited", at, chance])
-
-
-async def test_what_imports_is_out_of_reach_of_evaluated_text(sandbox):
-    program = """async () => {
-      try { return Object.keys(await (0, eval)("import('math')")) } catch (e) { return "refused" }
-    }"""
-    assert await run(sandbox, program) == "refused"

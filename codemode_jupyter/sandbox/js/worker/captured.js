@@ -24,7 +24,7 @@ const evaluateGlobally = globalThis.eval;
  *
  * @param {string} code
  * @param {string} message
- * @param {ErrorConstructor | TypeErrorConstructor} [Kind]
+ * @param {ErrorConstructor | TypeErrorConstructor | EvalErrorConstructor} [Kind]
  * @returns {Error & {code: string}}
  */
 function codedError(code, message, Kind = Error) {

@@ -3,7 +3,8 @@
 // Everything that is not on the list is deleted from the global object and its prototypes, so network, storage, other
 // Workers and whatever an engine adds next are gone. What stays is frozen, so that a program can change neither the
 // runtime nor what another part of it relies on. Assigning to an inherited, frozen property (`error.name = …`) still
-// makes an own property, as programs expect.
+// makes an own property, as programs expect. No text becomes code: the kernel has parsed all there is, and sends its
+// imports to `importModule`.
 
 /** Globals of the language that stay as they are. */
 const LANGUAGE_GLOBALS = [
@@ -65,12 +66,43 @@ function lockDown() {
   installConsole();
   installStackTraces();
   guardGlobalEvents();
+  refuseEvaluation();
   Reflect.deleteProperty(URL, "createObjectURL");
   Reflect.deleteProperty(URL, "revokeObjectURL");
   const allowed = new Set([...LANGUAGE_GLOBALS, ...PLATFORM_GLOBALS, ...REPLACED_GLOBALS]);
   removeGlobals(allowed);
   harden(allowed);
   fixGlobals(allowed);
+}
+
+/**
+ * Let `eval` and the constructors of functions refuse. Those of async functions and generators have no names of their
+ * own and are reached through their prototypes.
+ */
+function refuseEvaluation() {
+  const refuse = (/** @type {string} */ name) =>
+    codedError("eval_not_available", `${name} is not available in a program: no text becomes code here. Write the code itself.`, EvalError);
+  const [plain, ...others] = [() => {}, async () => {}, function* () {}, async function* () {}].map((sample) => {
+    const prototype = Object.getPrototypeOf(sample);
+    const { name } = prototype.constructor;
+    // A function that can be constructed and extended, as the original.
+    const Refusing = function () {
+      throw refuse(name);
+    };
+    Object.defineProperty(Refusing, "name", { value: name });
+    Object.defineProperty(Refusing, "length", { value: 1 });
+    Object.defineProperty(Refusing, "prototype", { value: prototype, writable: false });
+    defineHidden(prototype, "constructor", Refusing);
+    return Refusing;
+  });
+  for (const Other of others) Object.setPrototypeOf(Other, /** @type {Function} */ (plain));
+  replaceGlobal("Function", plain);
+  // A call of something else by this name evaluates nothing, whatever its place.
+  const evaluate = (/** @type {unknown} */ _text) => {
+    throw refuse("eval");
+  };
+  defineHidden(evaluate, "name", "eval");
+  replaceGlobal("eval", evaluate);
 }
 
 /**
