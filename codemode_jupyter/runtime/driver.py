@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sqlite3
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +22,13 @@ from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.decisions import divergence
 from codemode_jupyter.runtime.hooks import dispose, pass_ended
 from codemode_jupyter.runtime.lease import HEARTBEAT_SECONDS
+from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.live_pass import LivePass
 from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.outcome import logs_text
 from codemode_jupyter.runtime.records import ConsoleRecord, ErrorDetail, ExecutionStatus
 from codemode_jupyter.runtime.store import Store
-from codemode_jupyter.runtime.store.rows import ExecutionRow
+from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
 from codemode_jupyter.sandbox.protocol import (
     CODEMODE_NAMESPACE,
     STEP_CONNECTOR,
@@ -75,14 +75,22 @@ class ExecutionDriver:
         self._around = surroundings
         self._row = row
         self._log = ExecutionLog(surroundings.store, row.id, surroundings.owner)
-        self._tasks = CallTasks(self._log, surroundings.tool_timeout, self._recorded, self._store_failed)
+        self._tasks = CallTasks(
+            self._log, surroundings.tool_timeout, self._recorded, self._store_failed, self._channel
+        )
         self._pass: LivePass | None = None
         self._store_failure: CodemodeError | None = None
         self._running_time = 0.0
         self._resumed = row.passes > 0 or bool(self._log.calls)
+        self._written_at: float | None = None
         self.console: list[ConsoleRecord] = []
         self.result: str | None = None
         self.never_started: CodemodeError | None = None
+
+    @property
+    def live(self) -> dict[int, LiveCall]:
+        """The calls that run now, by ``seq``."""
+        return self._tasks.live
 
     async def drive(self) -> None:
         """Run passes until the execution is paused or over. Cancelling this ends the execution as ``stopped``."""
@@ -107,6 +115,10 @@ class ExecutionDriver:
             await self._fail(failures.detail_of(error))
         finally:
             beating.cancel()
+
+    def calls_as_of(self, updated_at: float) -> Sequence[CallRow] | None:
+        """Return the log that ended with the change of this time; ``None``: somebody else made that change."""
+        return self._log.calls if updated_at == self._written_at else None
 
     async def _passes(self) -> PassEnd:
         """Run passes until one is not lost."""
@@ -244,9 +256,10 @@ class ExecutionDriver:
                 await dispose(self._around.capabilities, self._row.id, status)
 
     def _write_once(self, status: ExecutionStatus, changes: dict[str, Any]) -> bool:
-        store, row = self._around.store, self._row
+        store, row, now = self._around.store, self._row, time.time()
+        cancelled = [] if status == "paused" else [call for call in self._log.calls if _is_cancelled_at_end(call)]
         with store.transaction() as connection:
-            if not store.executions.beat(connection, row.id, self._around.owner, time.time()):
+            if not store.executions.beat(connection, row.id, self._around.owner, now):
                 return False
             store.executions.update(
                 connection,
@@ -256,14 +269,16 @@ class ExecutionDriver:
                 logs=logs_text(self.console),
                 passes=row.passes,
                 running_time=row.running_time + self._running_time,
-                updated_at=time.time(),
+                updated_at=now,
                 owner=None,
                 heartbeat=None,
                 **changes,
             )
-            if status != "paused":
-                store.calls.update_all(connection, row.id, ("pending", "approved"), state="cancelled")
-                self._close_steps(connection)
+            for call in cancelled:
+                store.calls.update(connection, row.id, call.seq, (call.state,), state="cancelled", token=None)
+        for call in cancelled:
+            call.state, call.token = "cancelled", None
+        self._written_at = now
         return True
 
     def _pause_again(self) -> None:
@@ -286,17 +301,6 @@ class ExecutionDriver:
                 store.calls.update_all(connection, self._row.id, ("approved",), state="pending", decided_at=None)
         self._changed()
 
-    def _close_steps(self, connection: sqlite3.Connection) -> None:
-        """Mark steps that the program left unfinished.
-
-        A tool call that still executes stays so: its outcome is in doubt.
-        """
-        for call in self._log.calls:
-            if call.connector == STEP_CONNECTOR and call.state == "executing":
-                self._around.store.calls.update(
-                    connection, self._row.id, call.seq, ("executing",), state="cancelled", token=None
-                )
-
     async def _beat(self) -> None:
         """Renew the lease; an execution that is not ours any more is given up."""
         while True:
@@ -308,6 +312,9 @@ class ExecutionDriver:
                 continue  # the next beat may succeed; other kernels look at the process as well
             if not ours and self._pass is not None:
                 self._pass.abort(not_owner(self._row.id))
+
+    def _channel(self) -> LiveCall:
+        return LiveCall(self.console, self._changed)
 
     def _progress(self) -> int:
         """Return a number that grows with every recorded call and outcome."""
@@ -325,3 +332,11 @@ class ExecutionDriver:
 
     def _changed(self) -> None:
         self._around.notify(self._row.id)
+
+
+def _is_cancelled_at_end(call: CallRow) -> bool:
+    """Tell whether the end of its execution is the end of a call that has none.
+
+    A tool call that still executes stays so: its outcome is in doubt.
+    """
+    return call.state in ("pending", "approved") or (call.connector == STEP_CONNECTOR and call.state == "executing")

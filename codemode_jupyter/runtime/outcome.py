@@ -6,12 +6,14 @@ Owns: decoding, entry by entry, so that one unreadable value spoils nothing else
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, overload
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures, values
 from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.records import (
     CallRecord,
     ConsoleRecord,
@@ -27,9 +29,12 @@ MAX_LOG_BYTES = 1_000_000
 
 
 def execution_record(
-    row: ExecutionRow, calls: Sequence[CallRow], logs: Sequence[ConsoleRecord] | None = None
+    row: ExecutionRow,
+    calls: Sequence[CallRow],
+    logs: Sequence[ConsoleRecord] | None = None,
+    live: Mapping[int, LiveCall] | None = None,
 ) -> ExecutionRecord:
-    """Return an execution; ``logs`` replaces the stored console lines while a pass is going."""
+    """Return an execution; while a pass is going ``logs`` replaces the stored lines and ``live`` has what runs."""
     result = readable_value(row.result)
     return ExecutionRecord(
         id=row.id,
@@ -40,12 +45,13 @@ def execution_record(
         created_at=row.created_at,
         updated_at=row.updated_at,
         passes=row.passes,
-        calls=tuple(call_record(call) for call in calls),
+        calls=CallRecords(calls),
         result=row.result_note if row.result_note is not None else result,
         has_result=row.result is not None or row.result_note is not None,
         error=failures.from_json(row.error),
         logs=tuple(logs) if logs is not None else stored_logs(row),
         running_time=row.running_time,
+        progress={seq: call.told for seq, call in (live or {}).items() if call.told is not None},
     )
 
 
@@ -54,7 +60,7 @@ def outcome_of(
 ) -> Outcome:
     """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
     record = execution_record(row, calls)
-    logs = tuple(str(line) for line in record.logs)
+    logs = tuple(str(line) for line in record.logs if not line.source)  # a model reads what its program printed
     if row.status == "completed":
         value = readable_value(result or row.result)
         return Outcome("completed", row.id, result=value, logs=logs, calls=record.calls)
@@ -66,6 +72,44 @@ def outcome_of(
         CodemodeError(row.status, f"Execution {row.id} is {row.status.replace('_', ' ')}.")
     )
     return Outcome("error", row.id, error=error, logs=logs, calls=record.calls)
+
+
+class CallRecords(Sequence[CallRecord]):
+    """The entries of a log, each decoded when it is first looked at: most callers look at none of thousands.
+
+    Compares and prints as the tuple of them.
+    """
+
+    def __init__(self, rows: Iterable[CallRow]) -> None:
+        self._entries: list[CallRow | CallRecord] = list(rows)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> CallRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[CallRecord, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> CallRecord | tuple[CallRecord, ...]:
+        if isinstance(index, slice):
+            return tuple(self[position] for position in range(*index.indices(len(self))))
+        entry = self._entries[index]
+        if isinstance(entry, CallRow):
+            entry = self._entries[index] = call_record(entry)
+        return entry
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CallRecords | tuple):
+            return NotImplemented
+        return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
 
 
 def call_record(row: CallRow) -> CallRecord:
@@ -83,8 +127,8 @@ def call_record(row: CallRow) -> CallRecord:
         method=row.method,
         args=readable_value(row.shown_arguments),
         state=row.state,
-        requires_approval=row.requires_approval,
-        ephemeral=row.ephemeral,
+        requires_approval=bool(row.requires_approval),
+        ephemeral=bool(row.ephemeral),
         has_result=has_result,
         result=readable_value(row.outcome) if has_result else None,
         error=error,
@@ -92,8 +136,8 @@ def call_record(row: CallRow) -> CallRecord:
         duration=None if row.started_at is None or row.ended_at is None else max(0.0, row.ended_at - row.started_at),
         decided_at=row.decided_at,
         digest=row.digest,
-        can_revert=row.can_revert and row.state == "applied",
-        late=row.late,
+        can_revert=bool(row.can_revert) and row.state == "applied",
+        late=bool(row.late),
     )
 
 
@@ -112,6 +156,23 @@ def pending_call(execution_id: str, row: CallRow, capabilities: Capabilities) ->
     )
 
 
+def open_questions(
+    execution_id: str, calls: Iterable[CallRow], live: Mapping[int, LiveCall], capabilities: Capabilities
+) -> list[PendingCall]:
+    """Return the questions that running calls ask, oldest call first."""
+    return [
+        replace(
+            pending_call(execution_id, call, capabilities),
+            kind="question",
+            digest=asked.digest,
+            question=asked.question,
+        )
+        for call in calls
+        if call.seq in live
+        for asked in live[call.seq].questions
+    ]
+
+
 def readable_value(text: str | None) -> Any:
     """Return a stored value, or a note in its place when it cannot be read."""
     if text is None:
@@ -124,7 +185,7 @@ def readable_value(text: str | None) -> Any:
 
 def logs_text(lines: Iterable[ConsoleRecord]) -> str:
     """Return the stored form of console lines; when they are too many, the older half is dropped until they fit."""
-    kept = [[line.level, line.text] for line in lines]
+    kept = [[line.level, line.text, *([line.source] if line.source else [])] for line in lines]
     dropped = 0
     while values.byte_size(text := json.dumps(kept)) > MAX_LOG_BYTES:
         half = max(1, len(kept) // 2)
@@ -138,6 +199,6 @@ def logs_text(lines: Iterable[ConsoleRecord]) -> str:
 def stored_logs(row: ExecutionRow) -> tuple[ConsoleRecord, ...]:
     """Return the console lines of the newest pass."""
     try:
-        return tuple(ConsoleRecord(level, text) for level, text in json.loads(row.logs or "[]"))
+        return tuple(ConsoleRecord(*line) for line in json.loads(row.logs or "[]"))
     except (ValueError, TypeError):
         return (ConsoleRecord("warn", "[codemode: the stored console lines cannot be read]"),)

@@ -5,9 +5,11 @@ Owns: immutable records and their wire form (the field names a model sees). Neve
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.program import truncate_response, truncate_result
 from codemode_jupyter.runtime.plain import plain, with_console
 
@@ -78,11 +80,20 @@ class ErrorDetail:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running call is: ``done`` of ``total`` in any unit; ``None`` where the end is not known."""
+
+    done: float
+    total: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PendingCall:
     """A call that waits for a person. ``digest`` binds a decision to exactly these arguments.
 
-    ``kind`` says what is asked: ``approval`` (may it run? ``approve`` or ``reject``), or ``in_doubt`` (did it happen?
-    ``respond``).
+    ``kind`` says what is asked: ``approval`` (may it run? ``approve`` or ``reject``), ``in_doubt`` (did it happen?
+    ``respond``), or ``question`` (the tool runs and waits for the answer to ``question``: ``respond``).
     """
 
     execution_id: str
@@ -92,7 +103,8 @@ class PendingCall:
     args: Any
     digest: str
     description: str = ""
-    kind: Literal["approval", "in_doubt"] = "approval"
+    kind: Literal["approval", "in_doubt", "question"] = "approval"
+    question: Question | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +134,11 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleRecord:
-    """One console line of the newest pass."""
+    """One console line of the newest pass; ``source`` says who wrote it where that was not the program."""
 
     level: str
     text: str
+    source: str = ""
 
     def __str__(self) -> str:
         return self.text if self.level in ("log", "info", "debug") else f"[{self.level}] {self.text}"
@@ -143,12 +156,14 @@ class ExecutionRecord:
     created_at: float
     updated_at: float
     passes: int
-    calls: tuple[CallRecord, ...] = ()
+    calls: Sequence[CallRecord] = ()
     result: Any = None
     has_result: bool = False
     error: ErrorDetail | None = None
     logs: tuple[ConsoleRecord, ...] = ()
     running_time: float = 0.0
+    progress: Mapping[int, Progress] = field(default_factory=dict)
+    """How far running calls are, by ``seq``: what they have told in this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +180,7 @@ class Outcome:
     pending: tuple[PendingCall, ...] = ()
     error: ErrorDetail | None = None
     logs: tuple[str, ...] = ()
-    calls: tuple[CallRecord, ...] = field(default=(), repr=False)
+    calls: Sequence[CallRecord] = field(default=(), repr=False)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the JSON form that a model reads: never the log of calls, never the program.

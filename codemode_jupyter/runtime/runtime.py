@@ -16,6 +16,7 @@ from typing import Any
 
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.outbound import Outbound, Send
+from codemode_jupyter.connectors.questions import Action
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
@@ -26,7 +27,7 @@ from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.driven import DrivenExecutions
 from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
 from codemode_jupyter.runtime.environment import current_environment
-from codemode_jupyter.runtime.hooks import dispose
+from codemode_jupyter.runtime.hooks import close_connectors, dispose
 from codemode_jupyter.runtime.lease import is_alive, new_owner
 from codemode_jupyter.runtime.names import check_runtime_name
 from codemode_jupyter.runtime.options import check_age, check_count, check_seconds, check_text
@@ -262,17 +263,33 @@ class Runtime:
         ]
 
     async def respond(
-        self, execution_id: str, seq: int, answer: recovery.Answer, *, result: Any = None, digest: str | None = None
+        self,
+        execution_id: str,
+        seq: int,
+        answer: recovery.Answer | Action,
+        *,
+        result: Any = None,
+        digest: str | None = None,
     ) -> Outcome:
-        """Say what became of a call in doubt, and go on.
+        """Say what became of a call in doubt, or answer the question of a running call, and go on.
 
         Parameters
         ----------
-        answer : {"run_again", "happened", "give_up"}
-            Run it (again), take ``result`` as its result, or end the execution.
+        answer : {"run_again", "happened", "give_up", "accept", "decline", "cancel"}
+            Of a call in doubt: run it (again), take ``result`` as its result, or end the execution. Of a question:
+            accept it with ``result`` as the form's fields by name, decline it, or turn it away without a choice.
         digest : str or None
-            ``PendingCall.digest`` of the call that was shown; the answer is refused when it was given for another.
+            ``PendingCall.digest`` of the call or question that was shown; the answer is refused when it was given for
+            another.
+
+        Returns
+        -------
+        Outcome
+            After a question: what the run came to, or ``paused`` when a call asks the next question meanwhile. Refusals
+            (``stale_decision``, ``invalid_answer``) changed nothing.
         """
+        if answer in ("accept", "decline", "cancel"):
+            return await self._answer(execution_id, seq, answer, result, digest)
         try:
             row = recovery.respond(
                 self._store, self._capabilities, self._owner, execution_id, seq, answer, result, digest
@@ -323,15 +340,20 @@ class Runtime:
             await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
 
     async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
-        """Return the calls that wait for a person, of one execution or of all, newest execution first."""
+        """Return the calls that wait for a person, of one execution or of all, newest execution first.
+
+        Questions of running calls come first; only the process that runs them knows them.
+        """
         await self._load_if_possible()
         store = self._store
+        running = [id_ for id_ in self._driven if execution_id in (None, id_)]
+        questions = [asked for id_ in reversed(running) for asked in self._questions(id_)]
         if execution_id is None:
             ids = [row.id for row in store.executions.with_status("paused")]
         else:
             row = store.executions.get(execution_id)
             ids = [execution_id] if row is not None and row.status == "paused" else []
-        return [
+        return questions + [
             outcome.pending_call(id_, call, self._capabilities)
             for id_ in ids
             for call in store.calls.with_state(id_, "pending", "in_doubt")
@@ -346,8 +368,8 @@ class Runtime:
             ``unknown_execution``
         """
         row = self._row(execution_id)
-        logs = self._driven.console(execution_id)
-        return outcome.execution_record(row, self._store.calls.of(execution_id), logs)
+        logs, live = self._driven.console(execution_id), self._driven.live_calls(execution_id)
+        return outcome.execution_record(row, self._store.calls.of(execution_id), logs, live)
 
     async def executions(self, limit: int | None = None, *, with_calls: bool = False) -> list[ExecutionRecord]:
         """Return executions, newest first; their logs are left out unless asked for (``execution`` has one)."""
@@ -427,9 +449,10 @@ class Runtime:
         return self._watchers.subscribe(callback)
 
     async def close(self) -> None:
-        """Stop what is running here and close the file. A second call does nothing."""
+        """Stop what is running here, close the connectors and the file. A second call does nothing."""
         for execution_id in self._driven:
             await self.stop(execution_id)
+        await close_connectors(self._capabilities)
         if self._opened is not None:
             self._opened.close()
             self._opened = None
@@ -455,7 +478,7 @@ class Runtime:
         try:
             while self._row(row.id).status == "running":  # approved in the moment it paused: somebody drives it on
                 await self._watchers.changed(row.id, timeout=_OTHER_PROCESS_SECONDS)
-            return await self._outcome(row.id, driver.result)
+            return await self._outcome(row.id, driver)
         except CodemodeError as failure:  # deleted meanwhile, or a store that fails
             return Outcome("error", row.id, error=failures.detail_of(failure))
 
@@ -469,13 +492,39 @@ class Runtime:
             return await self._drive(taken)
         return await self._outcome(row.id)
 
-    async def _outcome(self, execution_id: str, result: str | None = None) -> Outcome:
-        """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
+    async def _outcome(self, execution_id: str, driver: ExecutionDriver | None = None) -> Outcome:
+        """Return what an execution came to; ``driver``, which drove it, has the log and may have the whole result."""
         row = self._row(execution_id)
-        told = outcome.outcome_of(row, self._store.calls.of(execution_id), self._capabilities, result)
+        calls = None if driver is None else driver.calls_as_of(row.updated_at)
+        if calls is None:
+            calls = self._store.calls.of(execution_id)
+        told = outcome.outcome_of(row, calls, self._capabilities, None if driver is None else driver.result)
         if told.status != "completed" or self._transform_result is None:
             return told
         return replace(told, result=await transformed(self._transform_result, told.result))
+
+    async def _answer(
+        self, execution_id: str, seq: int, action: Action, content: Any, digest: str | None
+    ) -> Outcome:
+        """Answer a question, then wait until the run has ended or waits for a person again."""
+        try:
+            live = self._driven.live_calls(execution_id).get(seq)
+            if live is None:
+                raise CodemodeError("stale_decision", f"Call {seq} of execution {execution_id} asks nothing (any more).")
+            live.respond(digest, action, content)
+            while self._row(execution_id).status == "running":
+                if asked := self._questions(execution_id):
+                    return Outcome("paused", execution_id, pending=tuple(asked))
+                await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
+            return await self._outcome(execution_id)
+        except CodemodeError as failure:  # a refusal; or deleted meanwhile, or a store that fails
+            return Outcome("error", execution_id, error=failures.detail_of(failure))
+
+    def _questions(self, execution_id: str) -> list[PendingCall]:
+        live = self._driven.live_calls(execution_id)
+        if not any(call.questions for call in live.values()):
+            return []
+        return outcome.open_questions(execution_id, self._store.calls.of(execution_id), live, self._capabilities)
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
@@ -489,7 +538,8 @@ class Runtime:
         return row
 
     async def _release(self) -> None:
-        """Close the executor of a loop that ends; one that was passed in is its owner's to close."""
+        """Close the connectors and the executor of a loop that ends; an executor passed in is its owner's to close."""
+        await close_connectors(self._capabilities)
         if self._executor is None:
             await (await current_environment().executor()).close()
 

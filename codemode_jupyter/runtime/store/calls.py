@@ -78,10 +78,10 @@ class CallTable:
 
     def events(self, execution_id: str) -> list[Event]:
         """Return what happened to the program, in order."""
-        rows = self._database.rows(
+        events: list[Any] = self._database.tuples(
             "SELECT kind, id, clock FROM event WHERE execution = ? ORDER BY position", (execution_id,)
         )
-        return [(row["kind"], row["id"], row["clock"]) for row in rows]
+        return events
 
     def append_events(
         self, connection: sqlite3.Connection, execution_id: str, position: int, events: Sequence[Event]
@@ -93,15 +93,5 @@ class CallTable:
         )
 
     def _select(self, where: str, parameters: Sequence[Any]) -> list[CallRow]:
-        rows = self._database.rows(f"SELECT {_COLUMNS} FROM call {where}", parameters)  # noqa: S608  constant texts
-        return [_call_row(row) for row in rows]
-
-
-def _call_row(row: sqlite3.Row) -> CallRow:
-    """Return a row as an object; by position, since logs of thousands of calls are read for every pass."""
-    call = CallRow(*row)
-    call.requires_approval = bool(call.requires_approval)
-    call.ephemeral = bool(call.ephemeral)
-    call.can_revert = bool(call.can_revert)
-    call.late = bool(call.late)
-    return call
+        rows = self._database.tuples(f"SELECT {_COLUMNS} FROM call {where}", parameters)  # noqa: S608  constant texts
+        return [CallRow(*row) for row in rows]

@@ -99,6 +99,14 @@ class Database:
             self._follow_path()
             return self._connection.execute(statement, tuple(parameters)).fetchall()
 
+    def tuples(self, statement: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query by position, which is quicker for thousands of them."""
+        with self._lock, faults.named_faults(self.path):
+            self._follow_path()
+            cursor = self._connection.cursor()
+            cursor.row_factory = None
+            return cursor.execute(statement, tuple(parameters)).fetchall()
+
     def row(self, statement: str, parameters: Iterable[Any] = ()) -> sqlite3.Row | None:
         """Return the first row of a query, or ``None``."""
         found = self.rows(statement, parameters)

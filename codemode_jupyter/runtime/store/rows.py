@@ -50,7 +50,7 @@ class CallRow:
 
     ``arguments`` is what the program sent, compared on replay; ``bound`` is the arguments object made of it
     (``None``: the same text). ``outcome`` is the value of an applied call, the error of a failed one; ``code`` the
-    machine-readable code of that error, or ``IN_DOUBT``.
+    machine-readable code of that error, or ``IN_DOUBT``. Rows that were read have 0 and 1 as flags, as SQLite has them.
     """
 
     seq: int
