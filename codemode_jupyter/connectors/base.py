@@ -56,6 +56,19 @@ class Connector:
         """
         return tool
 
+    def revision(self) -> object:
+        """Return a value that changes whenever ``tools`` or ``instructions`` may answer otherwise than before.
+
+        Compared with ``==`` before each pass and each search: what has changed is asked for again.
+        """
+        return None
+
+    async def close(self) -> None:
+        """Let go of processes, connections and tasks: called when a runtime closes, or its event loop ends.
+
+        What is used afterwards is opened anew, so another runtime may go on with the same connector.
+        """
+
     def on_pass_end(self, execution_id: str, status: str) -> object:
         """Do what is due after a pass of an execution, which now is ``paused``, ``completed``, ``error`` and so on."""
 

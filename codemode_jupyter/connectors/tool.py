@@ -8,22 +8,67 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
+
+from codemode_jupyter.connectors.questions import Answer, Question
+from codemode_jupyter.errors import CodemodeError
 
 JsonSchema: TypeAlias = dict[str, Any]
 Arguments: TypeAlias = dict[str, Any]
 
 
+class CallChannel(Protocol):
+    """What a tool may tell and ask while it runs; the runtime is behind it."""
+
+    def progress(self, done: float, total: float | None, message: str) -> None:
+        """Show how far the call is."""
+
+    def log(self, level: str, text: str, source: str) -> None:
+        """Show a line that somebody else than the program wrote."""
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask the person, and wait for the answer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool may know about the call it serves.
+    """What a tool may know about the call it serves, and how it speaks to the person meanwhile.
 
     ``idempotency_key`` is stable over passes and restarts: the same call of the same execution always has the same key.
+    What is told with ``progress`` and ``log`` shows in the card while the call runs; the program never sees it.
     """
 
     execution_id: str
     seq: int
     idempotency_key: str
+    channel: CallChannel | None = field(default=None, compare=False, repr=False)
+
+    def progress(self, done: float, total: float | None = None, message: str = "") -> None:
+        """Show how far the call is: ``done`` of ``total`` in any unit, ``None`` where the end is not known."""
+        if self.channel is not None:
+            self.channel.progress(done, total, message)
+
+    def log(self, level: str, text: str, source: str) -> None:
+        """Show a line in the card's console, marked as from ``source``; models do not read it.
+
+        ``level`` is ``debug``, ``info``, ``log``, ``warn`` or ``error``.
+        """
+        if self.channel is not None:
+            self.channel.log(level, text, source)
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask the person and wait; neither the call's nor the program's time limit counts meanwhile.
+
+        The question is in flight, not recorded: it is gone when the call ends or its kernel dies.
+
+        Raises
+        ------
+        CodemodeError
+            ``nobody_to_ask``: the call was not made by a runtime.
+        """
+        if self.channel is None:
+            raise CodemodeError("nobody_to_ask", "There is nobody to ask: no runtime made this call.")
+        return await self.channel.ask(question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.admission import arguments_of
+from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.runtime.tool_run import CallOutcome, cancelled, run_tool, stopped
@@ -34,6 +35,8 @@ class CallTasks:
         Called with calls and their outcomes once these are in the store.
     on_store_failure : callable
         Called with the error when outcomes could not be recorded; their calls stay ``executing``, that is, in doubt.
+    channel : callable
+        Makes the channel by which a call tells and asks while it runs.
 
     Outcomes recorded after ``program_ended`` was set are marked as late: the program never saw them.
     """
@@ -44,12 +47,15 @@ class CallTasks:
         limit: float,
         on_recorded: Callable[[Ended], None],
         on_store_failure: Callable[[CodemodeError], None],
+        channel: Callable[[], LiveCall],
     ) -> None:
         self._log = log
         self._limit = limit
         self._on_recorded = on_recorded
         self._on_store_failure = on_store_failure
+        self._channel = channel
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self.live: dict[int, LiveCall] = {}
         self._ended: list[tuple[CallRow, CallOutcome]] = []
         self.program_ended = False
 
@@ -59,7 +65,8 @@ class CallTasks:
 
     def start(self, row: CallRow, tool: Tool) -> None:
         """Run a call that is recorded as executing."""
-        context = ToolContext(self._log.execution_id, row.seq, f"{self._log.execution_id}:{row.seq}")
+        live = self.live[row.seq] = self._channel()
+        context = ToolContext(self._log.execution_id, row.seq, f"{self._log.execution_id}:{row.seq}", live)
         self._tasks[row.seq] = asyncio.create_task(self._run(row, tool, context), name=f"{row.name} #{row.seq}")
 
     async def finish(self, seconds: float) -> None:
@@ -81,6 +88,8 @@ class CallTasks:
             outcome = await run_tool(tool, row.name, arguments_of(row), context, self._limit)
         except asyncio.CancelledError:
             outcome = stopped(row.name, tool) if _is_being_cancelled() else cancelled(row.name)
+        finally:
+            self.live.pop(row.seq, None)
         self._ended.append((row, outcome))
         if len(self._ended) == 1:
             # Outcomes of one tick share a commit.

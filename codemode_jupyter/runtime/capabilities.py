@@ -46,12 +46,13 @@ class Capabilities:
         self.required = self.names if outbound is None else (*self.names, FETCH_CONNECTOR)
         """What an execution is recorded to need: the connectors, and ``fetch`` where it is there."""
         self._tools: dict[str, dict[str, Tool]] | None = None
+        self._revisions: dict[str, object] = {}
         self.catalogue = Catalogue(())
         self._built_in = {tool.name: tool for tool in built_in}
         self._loading = asyncio.Lock()
 
     async def load(self) -> None:
-        """Ask every connector for its tools, the first time only.
+        """Ask every connector for its tools that was not asked yet, or whose ``revision`` is another one now.
 
         Raises
         ------
@@ -59,16 +60,23 @@ class Capabilities:
             ``connector_failed``: a connector could not say; ``invalid_tool``: a tool contradicts itself.
         """
         async with self._loading:
-            if self._tools is None:
-                tools = {connector.name: await load_tools(connector) for connector in self.connectors}
-                tools[CODEMODE_NAMESPACE] = self._built_in
-                if self.outbound is not None:
-                    tools[FETCH_CONNECTOR] = {tool.name: tool for tool in fetch_tools(self.outbound)}
-                self.catalogue = Catalogue(
-                    CatalogueEntry(connector.name, _instructions(connector), tools[connector.name])
-                    for connector in self.connectors
-                )
-                self._tools = tools
+            revisions = {connector.name: connector.revision() for connector in self.connectors}
+            if self._tools is not None and revisions == self._revisions:
+                return
+            known = self._tools
+            asked = [
+                one for one in self.connectors if known is None or revisions[one.name] != self._revisions[one.name]
+            ]
+            loaded = await asyncio.gather(*map(load_tools, asked))
+            tools = {**(known or {}), **{one.name: found for one, found in zip(asked, loaded, strict=True)}}
+            tools[CODEMODE_NAMESPACE] = self._built_in
+            if self.outbound is not None:
+                tools[FETCH_CONNECTOR] = {tool.name: tool for tool in fetch_tools(self.outbound)}
+            self.catalogue = Catalogue(
+                CatalogueEntry(connector.name, _instructions(connector), tools[connector.name])
+                for connector in self.connectors
+            )
+            self._tools, self._revisions = tools, revisions
 
     def tools_of(self, connector: str) -> dict[str, Tool]:
         """Return the tools of one connector by name; empty when there is no such connector."""

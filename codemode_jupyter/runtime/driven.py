@@ -8,7 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from codemode_jupyter.connectors.questions import Action
+from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.driver import ExecutionDriver
+from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.records import ConsoleRecord
 
 STOP_SECONDS = 8.0
@@ -28,6 +31,24 @@ class DrivenExecutions:
         """Return what the present pass printed so far; ``None`` when the execution is not driven here."""
         driven = self._driven.get(execution_id)
         return None if driven is None else driven[0].console
+
+    def live_calls(self, execution_id: str) -> dict[int, LiveCall]:
+        """Return the calls of an execution that run now, by ``seq``."""
+        driven = self._driven.get(execution_id)
+        return {} if driven is None else driven[0].live
+
+    def respond(self, execution_id: str, seq: int, digest: str | None, action: Action, content: object) -> None:
+        """Answer a question that a running call asks.
+
+        Raises
+        ------
+        CodemodeError
+            ``stale_decision``, ``invalid_answer``: nothing was changed.
+        """
+        live = self.live_calls(execution_id).get(seq)
+        if live is None:
+            raise CodemodeError("stale_decision", f"Call {seq} of execution {execution_id} asks nothing (any more).")
+        live.respond(digest, action, content)
 
     async def drive(self, execution_id: str, driver: ExecutionDriver) -> BaseException | None:
         """Drive an execution until it is paused or over; return why that failed, if it did.

@@ -75,9 +75,7 @@ class ExecutionDriver:
         self._around = surroundings
         self._row = row
         self._log = ExecutionLog(surroundings.store, row.id, surroundings.owner)
-        self._tasks = CallTasks(
-            self._log, surroundings.tool_timeout, self._recorded, self._store_failed, self._channel
-        )
+        self._tasks = CallTasks(self._log, surroundings.tool_timeout, self._recorded, self._store_failed, self._channel)
         self._pass: LivePass | None = None
         self._store_failure: CodemodeError | None = None
         self._running_time = 0.0

@@ -1,4 +1,4 @@
-"""The two hooks of connectors: after each pass, and when an execution is over.
+"""The hooks of connectors: after each pass, when an execution is over, and when the runtime closes.
 
 Owns: calling them for every connector, used or not, each within a bounded time, their errors only logged.
 Never does: let a hook change what came of an execution.
@@ -31,9 +31,14 @@ async def dispose(capabilities: Capabilities, execution_id: str, reason: str) ->
         await _call(f"{connector.name}.dispose_execution", connector.dispose_execution, execution_id, reason)
 
 
-async def _call(name: str, hook: Callable[[str, str], object], execution_id: str, word: str) -> None:
+async def close_connectors(capabilities: Capabilities) -> None:
+    """Have every connector let go of what it holds; they are closed side by side."""
+    await asyncio.gather(*(_call(f"{one.name}.close", one.close) for one in capabilities.connectors))
+
+
+async def _call(name: str, hook: Callable[..., object], *words: str) -> None:
     try:
-        answer = hook(execution_id, word)
+        answer = hook(*words)
         if inspect.isawaitable(answer):
             async with asyncio.timeout(HOOK_SECONDS):
                 await answer

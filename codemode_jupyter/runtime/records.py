@@ -5,7 +5,7 @@ Owns: immutable records and their wire form (the field names a model sees). Neve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -162,7 +162,7 @@ class ExecutionRecord:
     error: ErrorDetail | None = None
     logs: tuple[ConsoleRecord, ...] = ()
     running_time: float = 0.0
-    progress: Mapping[int, Progress] = field(default_factory=dict)
+    progress: dict[int, Progress] = field(default_factory=dict)
     """How far running calls are, by ``seq``: what they have told in this process."""
 
 

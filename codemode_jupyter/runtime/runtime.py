@@ -288,8 +288,9 @@ class Runtime:
             After a question: what the run came to, or ``paused`` when a call asks the next question meanwhile. Refusals
             (``stale_decision``, ``invalid_answer``) changed nothing.
         """
-        if answer in ("accept", "decline", "cancel"):
-            return await self._answer(execution_id, seq, answer, result, digest)
+        match answer:
+            case "accept" | "decline" | "cancel":
+                return await self._answer(execution_id, seq, answer, result, digest)
         try:
             row = recovery.respond(
                 self._store, self._capabilities, self._owner, execution_id, seq, answer, result, digest
@@ -503,15 +504,10 @@ class Runtime:
             return told
         return replace(told, result=await transformed(self._transform_result, told.result))
 
-    async def _answer(
-        self, execution_id: str, seq: int, action: Action, content: Any, digest: str | None
-    ) -> Outcome:
+    async def _answer(self, execution_id: str, seq: int, action: Action, content: Any, digest: str | None) -> Outcome:
         """Answer a question, then wait until the run has ended or waits for a person again."""
         try:
-            live = self._driven.live_calls(execution_id).get(seq)
-            if live is None:
-                raise CodemodeError("stale_decision", f"Call {seq} of execution {execution_id} asks nothing (any more).")
-            live.respond(digest, action, content)
+            self._driven.respond(execution_id, seq, digest, action, content)
             while self._row(execution_id).status == "running":
                 if asked := self._questions(execution_id):
                     return Outcome("paused", execution_id, pending=tuple(asked))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
+from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.value_writer import message_of
 
 
@@ -30,10 +31,12 @@ async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: To
     Parameters
     ----------
     limit : float
-        Seconds after which the tool is cancelled, unless the tool has a limit of its own.
+        Seconds after which the tool is cancelled, unless the tool has a limit of its own. They do not count while the
+        tool waits for a person.
     """
     seconds = limit if tool.timeout is None else tool.timeout
-    clock = asyncio.timeout(seconds)
+    live = context.channel
+    clock = live.limit(seconds) if isinstance(live, LiveCall) else asyncio.timeout(seconds)
     try:
         async with clock:
             value = await tool.call(tool.validate(arguments), context)
@@ -45,7 +48,7 @@ async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: To
 
 
 RUNS_ON = "It is a plain function, which cannot be ended from outside: it runs to its end, and nobody waits for it."
-RAN_ANYWAY = ("tool_timeout", "stopped", "tool_cancelled", "result_too_large", "result_not_storable")
+RAN_ANYWAY = ("tool_timeout", "stopped", "tool_cancelled", "result_too_large", "result_not_storable", "connection_lost")
 """Codes of failed calls that may have had their effect nevertheless."""
 
 

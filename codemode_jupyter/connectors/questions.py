@@ -1,0 +1,174 @@
+"""Questions that a running tool asks a person: a small form, or an address to visit.
+
+Owns: the question, its fields, the answer, and reading what a person typed. Never does: show or keep a question; the
+runtime lists it, the notebook shows it.
+
+The form is flat: each field is one text, number, yes-or-no or choice (MCP 2025-11-25, "Elicitation", allows the same).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from codemode_jupyter.errors import CodemodeError
+
+Kind: TypeAlias = Literal["text", "number", "integer", "boolean", "choice", "choices"]
+Action: TypeAlias = Literal["accept", "decline", "cancel"]
+
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_INTEGER = re.compile(r"[+-]?\d{1,300}")
+_FORMATS = {
+    "email": re.compile(r"[^@\s]+@[^@\s]+"),
+    "uri": re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"),
+    "date": re.compile(r"\d{4}-\d{2}-\d{2}"),
+    "date-time": re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}\S*"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionField:
+    """One field of a form.
+
+    Attributes
+    ----------
+    name : str
+        Key in the answer.
+    options : tuple of (value, title)
+        What can be chosen, for ``choice`` and ``choices``.
+    minimum, maximum : float or None
+        Bounds of a number, of the length of a text in characters, or of how many are chosen.
+    format : str
+        ``email``, ``uri``, ``date`` or ``date-time`` for a text; empty: any.
+    """
+
+    name: str
+    kind: Kind = "text"
+    title: str = ""
+    description: str = ""
+    required: bool = False
+    default: Any = None
+    options: tuple[tuple[str, str], ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person is asked while a tool waits.
+
+    ``url`` is an address that the person is asked to visit; nothing ever opens it by itself. ``source`` says who asks.
+    """
+
+    message: str
+    fields: tuple[QuestionField, ...] = ()
+    url: str | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person answered; ``content`` has the fields of an accepted form."""
+
+    action: Action
+    content: Mapping[str, Any] = field(default_factory=dict)
+
+
+def check_answer(question: Question, content: object) -> dict[str, Any]:
+    """Return the answer to a form, each value of the kind that its field has; texts are read as a person types them.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_answer``, with every fault and its field.
+    """
+    given = {} if content is None else content
+    if not isinstance(given, Mapping):
+        raise CodemodeError("invalid_answer", "The answer is not an object.", hint="Give one value for each field.")
+    faults: list[dict[str, str]] = []
+    read: dict[str, Any] = {}
+    for asked in question.fields:
+        value = given.get(asked.name)
+        if value is None or value == "":
+            if asked.required:
+                faults.append({"path": asked.name, "message": "is needed"})
+            continue
+        try:
+            read[asked.name] = _value(asked, value)
+        except ValueError as fault:
+            faults.append({"path": asked.name, "message": str(fault)})
+    known = {asked.name for asked in question.fields}
+    faults += [{"path": str(name), "message": "is not asked for"} for name in given if name not in known]
+    if faults:
+        listed = "; ".join(f"{fault['path']} {fault['message']}" for fault in faults[:10])
+        raise CodemodeError("invalid_answer", f"The answer does not fit: {listed}.", data={"faults": faults})
+    return read
+
+
+def _value(asked: QuestionField, value: object) -> Any:
+    match asked.kind:
+        case "boolean":
+            return _boolean(value)
+        case "number" | "integer":
+            return _bounded(asked, _number(asked.kind, value), "be")
+        case "choice":
+            return _chosen(asked, value)
+        case "choices":
+            listed = value if isinstance(value, list | tuple) else [part.strip() for part in str(value).split(",")]
+            chosen = [_chosen(asked, one) for one in listed if one != ""]
+            _bounded(asked, len(chosen), "have")
+            return chosen
+        case _:
+            return _text(asked, value)
+
+
+def _text(asked: QuestionField, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("must be text")  # noqa: TRY004  every fault of an answer is one kind of error
+    _bounded(asked, len(value), "have")
+    pattern = _FORMATS.get(asked.format)
+    if pattern is not None and not pattern.fullmatch(value):
+        raise ValueError(f"must be {'an' if asked.format == 'email' else 'a'} {asked.format}")
+    return value
+
+
+def _boolean(value: object) -> bool:
+    word = _WORDS.get(str(value).strip().lower())
+    if word is None:
+        raise ValueError("must be yes or no")
+    return word
+
+
+def _number(kind: str, value: object) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError("must be a number")  # noqa: TRY004  every fault of an answer is one kind of error
+    text = str(value).strip()
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError("must be a number") from None
+    if not math.isfinite(number) or (kind == "integer" and not number.is_integer()):
+        raise ValueError("must be a whole number" if kind == "integer" else "must be a number")
+    return int(number) if kind == "integer" else number
+
+
+def _chosen(asked: QuestionField, value: object) -> str:
+    for option, title in asked.options:
+        if value in (option, title):
+            return option
+    raise ValueError(f"must be one of {', '.join(option for option, _ in asked.options[:20])}")
+
+
+def _bounded(asked: QuestionField, size: float, verb: str) -> Any:
+    unit = {"text": " characters", "choices": " choices"}.get(asked.kind, "")
+    if asked.minimum is not None and size < asked.minimum:
+        raise ValueError(f"must {verb} at least {asked.minimum:g}{unit}")
+    if asked.maximum is not None and size > asked.maximum:
+        raise ValueError(f"must {verb} at most {asked.maximum:g}{unit}")
+    return size
