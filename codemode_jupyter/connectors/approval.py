@@ -18,8 +18,8 @@ Requires: TypeAlias = bool | Callable[[Arguments], bool]
 Approve: TypeAlias = Literal["never", "destructive", "writes"] | Iterable[str] | Callable[[str], Requires]
 """Which tools a person approves.
 
-``"never"``: none. ``"destructive"``: those that may overwrite or remove something. ``"writes"``: all but those that only
-read. Names: the tools named, and no other. A function of a tool's name: ``True``, ``False``, or a function of the
+``"never"``: none. ``"destructive"``: those that may overwrite or remove something. ``"writes"``: all but those that
+only read. Names: the tools named, and no other. A function of a tool's name: ``True``, ``False``, or a function of the
 arguments that says so for a call.
 """
 

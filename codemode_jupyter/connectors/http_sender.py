@@ -6,7 +6,7 @@ requests (no cookies, no connections), or send credentials of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -36,13 +36,21 @@ _OF_THE_BODY = ("content-type", "content-encoding", "content-language", "content
 class HttpSender:
     """Sends requests to some origins.
 
+    Parameters
+    ----------
+    origins : sequence of Origin
+        Where requests and redirects may go.
+    credentials : collection of str, default ()
+        Names of headers, in lower case, that no redirect takes to another origin; ``authorization`` and ``cookie`` are
+        always among them.
+
     Raises
     ------
     CodemodeError
         ``missing_extra``: httpx is not installed.
     """
 
-    def __init__(self, origins: Sequence[Origin]) -> None:
+    def __init__(self, origins: Sequence[Origin], credentials: Collection[str] = ()) -> None:
         try:
             import httpx  # noqa: PLC0415  the extra is looked for where it is asked for
         except ImportError:
@@ -52,6 +60,7 @@ class HttpSender:
                 hint="Run `pip install 'codemode-jupyter[outbound]'`, or pass an async function of a request.",
             ) from None
         self._origins = tuple(origins)
+        self._credentials = frozenset({*_CREDENTIALS, *credentials})
         self._trusted = httpx.create_ssl_context()  # reading the certificates takes longer than a request
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
@@ -109,5 +118,5 @@ class HttpSender:
             method, body = "GET", b""
             headers = {name: value for name, value in headers.items() if name not in _OF_THE_BODY}
         if address.origin != before:
-            headers = {name: value for name, value in headers.items() if name not in _CREDENTIALS}
+            headers = {name: value for name, value in headers.items() if name not in self._credentials}
         return OutboundRequest(method, str(address), headers, body)

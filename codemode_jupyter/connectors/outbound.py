@@ -7,7 +7,6 @@ Never does: network (``http_sender.py``, or the user's own function), or logging
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -20,6 +19,7 @@ from codemode_jupyter.connectors.outbound_messages import (
     not_allowed,
     refused,
 )
+from codemode_jupyter.connectors.request_headers import can_be_sent, is_forbidden
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 
@@ -33,14 +33,6 @@ METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 """Methods that ask for no change (RFC 9110, 9.2.1, without TRACE)."""
-
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\t -~\x80-\xff]*")
-_FORBIDDEN_HEADERS = re.compile(
-    # The connection's own, and those that make another method of the one that was approved.
-    r"host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*"
-    r"|x-http-method(-override)?|x-method-override"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +143,9 @@ def _headers(given: object) -> dict[str, str]:
         raise CodemodeError("invalid_arguments", "The headers of a request must be an object of texts.")
     headers: dict[str, str] = {}
     for name, value in given.items():
-        if not isinstance(value, str) or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+        if not can_be_sent(name, value):
             raise CodemodeError("invalid_arguments", f"{name[:100]!r} is not a header that can be sent.")
-        if _FORBIDDEN_HEADERS.fullmatch(name.lower()):
+        if is_forbidden(name):
             raise refused(f"A program cannot set the header {name.lower()!r}.", None)
         headers[name.lower()] = value
     return headers
