@@ -14,7 +14,9 @@ from typing import Any, Literal, Protocol
 
 from codemode_jupyter.connectors.declarations import generate_types
 from codemode_jupyter.connectors.names import nearest_names
-from codemode_jupyter.connectors.search import Document, SearchIndex, rank
+from codemode_jupyter.connectors.search import Searcher
+from codemode_jupyter.connectors.search_document import Document, tool_document
+from codemode_jupyter.connectors.search_index import SearchIndex
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 
@@ -82,6 +84,7 @@ class Catalogue:
 
     def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
         self._entries = {entry.name: entry for entry in entries}
+        self._latest: tuple[tuple[Document, ...], Searcher] | None = None
 
     def search(self, query: str, snippets: Sequence[SnippetLike] = (), limit: int = 10) -> dict[str, Any]:
         """Return what fits a question, best first.
@@ -101,11 +104,9 @@ class Catalogue:
             ``results`` (each with ``path``, ``connector``, ``method``, ``description``, ``kind``, ``score`` and, for
             what needs approval, ``requiresApproval``), ``total`` and ``truncated``.
         """
-        index = SearchIndex(Document(self._snippet_path(one), one.name, "", one.description) for one in snippets)
-        found = rank(query, [self._index, index])
-        shown = found[: max(1, min(limit, MOST_RESULTS))]
-        rows = [self._row(document, score) for document, score in shown]
-        return {"results": rows, "total": len(found), "truncated": len(found) > len(shown)}
+        found = self._searcher(snippets).rank(query, max(1, min(limit, MOST_RESULTS)))
+        rows = [self._row(document, score) for document, score in found.best]
+        return {"results": rows, "total": found.total, "truncated": found.total > len(rows)}
 
     def describe(self, target: str, snippets: Sequence[SnippetLike] = ()) -> Description:
         """Return how a connector, ``connector.method``, a method alone or a snippet is used.
@@ -154,12 +155,19 @@ class Catalogue:
         return CodemodeError("unknown_name", f'"{target}" not found.', hint=hint, data={"suggestions": near[:3]})
 
     @cached_property
-    def _index(self) -> SearchIndex:
-        return SearchIndex(
-            Document(f"{entry.name}.{name}", name, entry.name, tool.description, _parameter_words(tool.input_schema))
+    def _indexes(self) -> tuple[SearchIndex, ...]:
+        return tuple(
+            SearchIndex(tool_document(entry.name, tool) for tool in entry.tools.values())
             for entry in self._entries.values()
-            for name, tool in entry.tools.items()
         )
+
+    def _searcher(self, snippets: Sequence[SnippetLike]) -> Searcher:
+        """Return the searcher over connectors and snippets, the one before where nothing changed."""
+        documents = tuple(Document(self._snippet_path(one), one.name, "", one.description) for one in snippets)
+        if self._latest is None or self._latest[0] != documents:
+            extra = (SearchIndex(documents),) if documents else ()
+            self._latest = documents, Searcher((*self._indexes, *extra))
+        return self._latest[1]
 
     def _row(self, document: Document, score: float) -> dict[str, Any]:
         tool = self._entries[document.connector].tools[document.name] if document.connector else None
@@ -195,16 +203,3 @@ def _connector_description(entry: CatalogueEntry) -> Description:
 def _method_description(connector: str, tool: Tool) -> Description:
     path, gated = f"{connector}.{tool.name}", tool.requires_approval is not False
     return Description(path, "method", tool.description, generate_types([tool], connector), gated)
-
-
-def _parameter_words(schema: object) -> str:
-    """Return names and descriptions of the parameters, and of what they may be."""
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    if not isinstance(properties, Mapping):
-        return ""
-    parts: list[str] = list(map(str, properties))
-    for value in properties.values():
-        if isinstance(value, Mapping):
-            parts += [str(value.get("description") or "")]
-            parts += [one for one in value.get("enum") or () if isinstance(one, str)]
-    return " ".join(parts)
