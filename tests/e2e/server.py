@@ -24,6 +24,9 @@ SETTINGS = {
     "@jupyterlab/apputils-extension/themes": {"adaptive-theme": False, "theme": "JupyterLab Light"},
 }
 KERNELS = Path("data", "kernels")
+PAGES = Path(__file__).with_name("pages")
+"""Pages of our own, served below ``/static``."""
+
 OPTIONS = [
     "--no-browser",
     "--allow-root",
@@ -32,6 +35,7 @@ OPTIONS = [
     "--JupyterNotebookApp.expose_app_in_browser=True",
     "--LanguageServerManager.autodetect=False",
     "--ServerApp.terminals_enabled=False",
+    f"--ServerApp.extra_static_paths={PAGES}",
 ]
 
 
