@@ -24,10 +24,10 @@ const MAX_NAME_LENGTH = 1_000;
 
 /** @typedef {[seq: number, connector: string, method: string, args: string, state: string, outcome: string | null]} RecordedCall */
 
-/** @type {Map<number, {entry: RecordedCall, position: number}>} */
-const recordedCalls = new Map();
-/** @type {Map<number, Call>} */
-const calls = new Map();
+/** By seq. @type {RecordedCall[]} */
+const recordedCalls = [];
+/** By seq. @type {Call[]} */
+const calls = [];
 let issuedCount = 0;
 /** Calls that await the kernel's answer. */
 let waitingCount = 0;
@@ -35,13 +35,13 @@ let waitingCount = 0;
 let pendingCount = 0;
 /** Issued and not yet sent. @type {Call[]} */
 let issuedCalls = [];
-/** Served from the log, without a recorded event: in the kernel's order. */
+/** Served from the log, without a recorded event: in the order of the log. */
 const servedCalls = new Heap(
   /**
-   * @param {{call: Call, position: number}} a
-   * @param {{call: Call, position: number}} b
+   * @param {Call} a
+   * @param {Call} b
    */
-  (a, b) => a.position < b.position,
+  (a, b) => a.seq < b.seq,
 );
 /** Answered by the kernel, in order of arrival. @type {Call[]} */
 let arrivedCalls = [];
@@ -49,7 +49,7 @@ let arrivedPosition = 0;
 
 /** @param {RecordedCall[]} entries */
 function setRecordedCalls(entries) {
-  entries.forEach((entry, position) => recordedCalls.set(entry[0], { entry, position }));
+  for (const entry of entries) recordedCalls[entry[0]] = entry;
 }
 
 /**
@@ -93,7 +93,7 @@ function issueCall(connector, method, encodeArguments, run = null) {
       run,
       token: "",
     };
-    calls.set(seq, call);
+    calls[seq] = call;
     if (!serveFromLog(call)) {
       waitingCount += 1;
       issuedCalls.push(call);
@@ -109,15 +109,15 @@ function issueCall(connector, method, encodeArguments, run = null) {
  * @returns {boolean} whether the log has this very call with its outcome
  */
 function serveFromLog(call) {
-  const recorded = recordedCalls.get(call.seq);
+  const recorded = recordedCalls[call.seq];
   if (recorded === undefined) return false;
-  const [, connector, method, text, state, outcome] = recorded.entry;
+  const [, connector, method, text, state, outcome] = recorded;
   if (state === "open" || outcome === null) return false;
   if (connector !== call.connector || method !== call.method || text !== call.arguments) return false;
   call.state = "ready";
   call.failed = state === "failed";
   call.outcome = outcome;
-  if (!recordedCallEvents.has(call.seq)) servedCalls.push({ call, position: recorded.position });
+  if (recordedCallEvents[call.seq] === undefined) servedCalls.push(call);
   return true;
 }
 
@@ -141,7 +141,7 @@ function sendIssuedCalls() {
 /** @param {Reply[]} replies */
 function receiveReplies(replies) {
   for (const reply of replies) {
-    const call = calls.get(reply.seq);
+    const call = calls[reply.seq];
     if (call?.state !== "waiting") continue;
     waitingCount -= 1;
     if (reply.state === "pending") {
@@ -156,7 +156,7 @@ function receiveReplies(replies) {
       call.state = "ready";
       call.failed = reply.state === "failed";
       call.outcome = (call.failed ? reply.error : reply.value) ?? UNDEFINED_TEXT;
-      if (!recordedCallEvents.has(call.seq)) arrivedCalls.push(call);
+      if (recordedCallEvents[call.seq] === undefined) arrivedCalls.push(call);
     }
   }
   wake();
@@ -165,7 +165,7 @@ function receiveReplies(replies) {
 /** @returns {Call | undefined} the call whose promise settles next */
 function nextReadyCall() {
   const served = servedCalls.pop();
-  if (served !== undefined) return served.call;
+  if (served !== undefined) return served;
   if (arrivedPosition === arrivedCalls.length) {
     arrivedCalls = [];
     arrivedPosition = 0;

@@ -11,6 +11,12 @@ const RealDate = Date;
 const realQueueMicrotask = globalThis.queueMicrotask.bind(globalThis);
 // Deno sets its own up at the first use, by way of the global that the lockdown fixes.
 realQueueMicrotask(() => {});
+/**
+ * Deno's quickest way to a macrotask of its own; browsers have none but messages.
+ *
+ * @type {((callback: () => void) => void) | undefined}
+ */
+const realSetImmediate = /** @type {any} */ (globalThis).setImmediate?.bind(globalThis);
 const listenGlobally = globalThis.addEventListener.bind(globalThis);
 const stopListeningGlobally = globalThis.removeEventListener.bind(globalThis);
 const encodeBase64 = globalThis.btoa.bind(globalThis);

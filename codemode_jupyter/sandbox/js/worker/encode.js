@@ -164,9 +164,7 @@ class ValueWriter {
     this.put("[");
     for (let index = 0; index < length; index += 1) {
       if (index > 0) this.put(",");
-      this.#path.push(index);
-      this.#writeRead(() => value[index], depth + 1);
-      this.#path.pop();
+      this.#writeProperty(value, index, depth + 1);
     }
     this.put("]");
   }
@@ -186,28 +184,31 @@ class ValueWriter {
       isFirst = false;
       this.putString(key);
       this.put(":");
-      this.#path.push(key);
-      this.#writeRead(() => value[key], depth + (escaped ? 2 : 1));
-      this.#path.pop();
+      this.#writeProperty(value, key, depth + (escaped ? 2 : 1));
     }
     this.put(escaped ? "}}" : "}");
   }
 
   /**
-   * Write what `read` returns; when it throws, the error stands in its place, or the value is refused.
+   * Write a property's value; when reading it throws, the error stands in its place, or the value is refused.
    *
-   * @param {() => unknown} read
+   * @param {any} holder
+   * @param {string | number} key
    * @param {number} depth
    */
-  #writeRead(read, depth) {
+  #writeProperty(holder, key, depth) {
+    this.#path.push(key);
     let value;
+    let isRead = false;
     try {
-      value = read();
+      value = holder[key];
+      isRead = true;
     } catch (error) {
       if (this.#mode === "strict") this.#refuse(`cannot be read: ${describeThrown(error)}`);
-      return this.put(encodeMessage("Error", `This value cannot be read: ${describeThrown(error)}`));
+      this.put(encodeMessage("Error", `This value cannot be read: ${describeThrown(error)}`));
     }
-    this.write(value, depth);
+    if (isRead) this.write(value, depth);
+    this.#path.pop();
   }
 
   /**

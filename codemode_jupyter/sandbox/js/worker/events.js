@@ -13,8 +13,8 @@ const UNSETTLED_GRACE = 1_000;
 /** @type {ProgramEvent[]} */
 let recordedEvents = [];
 let replayPosition = 0;
-/** Seqs of calls that have a recorded event. @type {Set<number>} */
-const recordedCallEvents = new Set();
+/** By seq: whether a call has a recorded event. @type {(true | undefined)[]} */
+const recordedCallEvents = [];
 /** Events that the kernel has not been told. @type {ProgramEvent[]} */
 let newEvents = [];
 /** How many recorded events happened again that the kernel has not been told of. */
@@ -29,30 +29,19 @@ let graceHandle;
 /** Fired when nothing can happen any more. */
 let programHasEnded = false;
 
-/**
- * Microtasks between asking for a turn and posting its message. Deno takes a message that is already there when its
- * port looks for the next one within the same macrotask, three microtasks later: the program would not be quiet yet. One
- * that is posted after the port began to wait comes in a macrotask of its own, as in browsers. Two are enough.
- */
-const MICROTASKS_BEFORE_TURN = 8;
-
 /** Have a turn soon: something may have become ready. */
 function wake() {
   if (turnIsScheduled || programHasEnded) return;
   turnIsScheduled = true;
-  postTurn(MICROTASKS_BEFORE_TURN);
-}
-
-/** @param {number} microtasks still to pass */
-function postTurn(microtasks) {
-  if (microtasks === 0) pumpChannel.port2.postMessage(null);
-  else realQueueMicrotask(() => postTurn(microtasks - 1));
+  // Never by messages in Deno: it may take two that are there within one macrotask.
+  if (realSetImmediate === undefined) pumpChannel.port2.postMessage(null);
+  else realSetImmediate(takeTurn);
 }
 
 /** @param {ProgramEvent[]} events */
 function setRecordedEvents(events) {
   recordedEvents = events;
-  for (const [kind, id] of events) if (kind === "call") recordedCallEvents.add(id);
+  for (const [kind, id] of events) if (kind === "call") recordedCallEvents[id] = true;
 }
 
 /** @returns {ProgramEvent | undefined} the recorded event that happens next; undefined: the record is used up */
@@ -63,8 +52,9 @@ function nextRecordedEvent() {
 function takeTurn() {
   turnIsScheduled = false;
   if (programHasEnded) return;
-  realClearTimeout(timerHandle);
-  realClearTimeout(graceHandle);
+  if (timerHandle !== undefined) realClearTimeout(timerHandle);
+  if (graceHandle !== undefined) realClearTimeout(graceHandle);
+  timerHandle = graceHandle = undefined;
   sendIssuedCalls();
   if (programOutcome !== null) {
     endWithOutcome();
@@ -81,7 +71,7 @@ function takeTurn() {
  */
 function replayEvent([kind, id, time]) {
   if (kind === "call") {
-    const call = calls.get(id);
+    const call = calls[id];
     if (call?.state === "waiting") return false;
     if (call?.state !== "ready") return diverge(`call ${id} settled`);
     happenedAgain(time);
