@@ -1,0 +1,57 @@
+"""Secrets, taken out of whatever leaves the kernel.
+
+Owns: the forms in which a secret may come back. Never does: know what a secret is for.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+SHORTEST = 6
+"""Characters of the shortest secret that is looked for: a shorter one is part of too many harmless texts."""
+
+_INSTEAD = "[secret]"
+
+
+class Redactor:
+    """Replaces the secrets it was told of, in the forms in which a service or a library may repeat them."""
+
+    def __init__(self) -> None:
+        self._forms: dict[str, None] = {}
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Remember secrets."""
+        for secret in secrets:
+            if len(secret) >= SHORTEST:
+                encoded = base64.b64encode(secret.encode()).decode()
+                for form in (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1], encoded):
+                    self._forms[form] = None
+        self._forms = dict.fromkeys(sorted(self._forms, key=len, reverse=True))
+
+    def text(self, text: str) -> str:
+        """Return a text without the secrets."""
+        for form in self._forms:
+            text = text.replace(form, _INSTEAD)
+        return text
+
+    def body(self, body: bytes) -> bytes:
+        """Return bytes without the secrets."""
+        for form in self._forms:
+            body = body.replace(form.encode(), _INSTEAD.encode())
+        return body
+
+    def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return headers without the secrets."""
+        return {name: self.text(str(value)) for name, value in headers.items()}
+
+    def data(self, data: Any) -> Any:
+        """Return JSON-like data without the secrets."""
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, Mapping):
+            return {key: self.data(value) for key, value in data.items()}
+        return [self.data(one) for one in data] if isinstance(data, list) else data
