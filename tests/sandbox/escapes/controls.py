@@ -1,0 +1,76 @@
+"""The product's own sandboxes with everything that holds programs back taken away: what could arrive, does."""
+
+from contextlib import asynccontextmanager
+from unittest.mock import patch
+
+from codemode_jupyter.sandbox import deno_process, frame
+from codemode_jupyter.sandbox.browser import BrowserExecutor
+from codemode_jupyter.sandbox.deno import DenoExecutor
+from codemode_jupyter.sandbox.page_channel import page_module
+from codemode_jupyter.sandbox.worker_source import worker_source
+from tests.sandbox import real_page
+from tests.sandbox.escapes.listeners import SECRET
+
+PERMITTED = ("run", "-A", "--no-lock", "--unstable-net", "--unstable-kv", "--unstable-worker-options")
+"""Launch flags of a Deno that holds nothing back."""
+
+
+def without(text, *parts, instead=""):
+    """Return a text without some parts of it, each of which must be there."""
+    for part in parts:
+        assert part in text, part
+        text = text.replace(part, instead)
+    return text
+
+
+def unlocked_worker():
+    """Return the sandbox runtime without its lockdown, and deaf to what fails in the background."""
+    deaf = ("    failProgram(event.error);\n", "    unhandledRejections.set(event.promise, event.reason);\n")
+    return without(worker_source(), "  lockDown();\n", *deaf)
+
+
+def frame_with(policy):
+    """Return the markup of the frame with another policy in both of its parts."""
+    with patch.object(frame, "_POLICY", policy):
+        return frame.inline_frame.__wrapped__()
+
+
+def open_frame():
+    """Return the markup of the frame without its policy and its sandbox."""
+    return without(frame_with(""), ' sandbox="allow-scripts"')
+
+
+@asynccontextmanager
+async def open_chromium(monkeypatch, browser, *, markup=None, worker=None, is_sandboxed=False):
+    """Pages whose sandboxes run ``worker`` in a frame of ``markup``: by default nothing holds a program back."""
+    with monkeypatch.context() as changes:
+        changes.setattr(real_page, "inline_frame", lambda: markup or open_frame())
+        if not is_sandboxed:
+            module = without(page_module(), 'this.#element.setAttribute("sandbox", "allow-scripts");')
+            changes.setattr(real_page, "page_module", lambda: module)
+        async with real_page.open_pages(browser, worker or unlocked_worker()) as pages:
+            executor = BrowserExecutor(pages)
+            yield pages, executor
+            await executor.close()
+
+
+@asynccontextmanager
+async def open_deno(monkeypatch, folder, listeners, *, worker=None, is_permitted=True):
+    """A Deno executor with ``worker`` in it; permitted, it may do everything, and its registries are the listeners."""
+    with monkeypatch.context() as changes:
+        changes.setattr(deno_process, "worker_source", lambda: worker or unlocked_worker())
+        if is_permitted:
+            host = (deno_process._FOLDER / "host.js").read_text()
+            (folder / "host.js").write_text(without(host, '"none"', instead='"inherit"'))
+            environment = deno_process._environment
+            given = {
+                "CODEMODE_SECRET": SECRET,
+                "NPM_CONFIG_REGISTRY": f"{listeners.url}/escape/import-npm/",
+                "JSR_URL": f"{listeners.url}/escape/import-jsr/",
+            }
+            changes.setattr(deno_process, "_FOLDER", folder)
+            changes.setattr(deno_process, "_FLAGS", PERMITTED)
+            changes.setattr(deno_process, "_environment", lambda own: environment(own) | given)
+        executor = DenoExecutor()
+        yield executor
+        await executor.close()
