@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.declarations import generate_types
     from codemode_jupyter.connectors.function import FunctionConnector, tool
     from codemode_jupyter.connectors.names import sanitize_name
+    from codemode_jupyter.connectors.mcp import McpConnector
     from codemode_jupyter.connectors.outbound import Outbound
     from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
     from codemode_jupyter.connectors.schema_types import json_schema_to_type
@@ -37,6 +38,7 @@ __all__ = [
     "ExecutionRecord",
     "Executor",
     "FunctionConnector",
+    "McpConnector",
     "Outbound",
     "OutboundRequest",
     "OutboundResponse",
@@ -67,6 +69,7 @@ _HOMES = {
     "ExecutionRecord": "runtime.records",
     "Executor": "sandbox.protocol",
     "FunctionConnector": "connectors.function",
+    "McpConnector": "connectors.mcp",
     "Outbound": "connectors.outbound",
     "OutboundRequest": "connectors.outbound_messages",
     "OutboundResponse": "connectors.outbound_messages",

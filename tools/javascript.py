@@ -1,4 +1,4 @@
-"""node and TypeScript, for checking the project's JavaScript.
+"""node and its packages: TypeScript, which checks the JavaScript, and the MCP servers that tests speak to.
 
 Owns: a node in ``.venv`` where the system has none, and ``node_modules``. Never does: building anything.
 """
@@ -17,18 +17,18 @@ OLDEST_NODE = 18
 
 
 def ensure() -> None:
-    """Make ``node`` and ``node_modules/typescript`` available to the tests."""
+    """Make ``node`` and ``node_modules`` available to the tests."""
     npm = _system_npm() or _npm_from_wheel()
     lock = ROOT / "package-lock.json"
     stamp = ROOT / "node_modules" / ".installed"
     wanted = hashlib.sha256(lock.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    say("installing TypeScript with npm")
+    say("installing TypeScript and MCP servers with npm")
     run(
         [*npm, "ci", "--no-audit", "--no-fund"],
         env=virtual_environment.environment(),
-        failure="npm could not install TypeScript (its last lines are above). Is the npm registry reachable?",
+        failure="npm could not install what the tests need (its last lines are above). Is the npm registry reachable?",
     )
     stamp.write_text(wanted)
 
