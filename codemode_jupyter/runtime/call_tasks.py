@@ -63,6 +63,11 @@ class CallTasks:
         """Tell whether a call is under way."""
         return seq in self._tasks
 
+    @property
+    def are_under_way(self) -> bool:
+        """Whether any call is under way."""
+        return bool(self._tasks)
+
     def start(self, row: CallRow, tool: Tool) -> None:
         """Run a call that is recorded as executing."""
         live = self.live[row.seq] = self._channel()

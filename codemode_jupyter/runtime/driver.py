@@ -39,10 +39,14 @@ from codemode_jupyter.sandbox.protocol import (
 )
 
 LOST_TRIES = 5
-"""How often in a row a pass may be lost without any new call or outcome before the execution fails."""
+"""How often in a row a program may bring its sandbox down, with no new call or outcome, before the execution fails."""
 
-PAGE_PATIENCE = 60.0
-"""Seconds to wait for a sandbox to come back after a pass was lost."""
+SANDBOX_PATIENCE = 60.0
+"""Seconds to wait for a sandbox to work again after a pass was lost. A page is waited for without a limit: a person
+closes it, and opens it again tomorrow."""
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 5.0
+"""Seconds between two looks for a sandbox."""
 
 NO_SANDBOX = ("no_sandbox", "no_page")
 """Codes by which an executor, or the place that should have one, says that there is none."""
@@ -79,7 +83,6 @@ class ExecutionDriver:
         self._pass: LivePass | None = None
         self._store_failure: CodemodeError | None = None
         self._running_time = 0.0
-        self._resumed = row.passes > 0 or bool(self._log.calls)
         self._written_at: float | None = None
         self.console: list[ConsoleRecord] = []
         self.result: str | None = None
@@ -103,7 +106,7 @@ class ExecutionDriver:
             raise
         except CodemodeError as error:
             await self._tasks.cancel()
-            if error is self.never_started and self._resumed:
+            if error is self.never_started and (self._row.passes > 0 or self._log.calls):
                 self._pause_again()
             else:
                 await self._fail(failures.detail_of(error))
@@ -120,30 +123,35 @@ class ExecutionDriver:
 
     async def _passes(self) -> PassEnd:
         """Run passes until one is not lost."""
-        lost, patience = 0, 0.0
+        lost, was_lost = 0, False
         while True:
             before = self._progress()
-            end = await self._one_pass(patience)
+            end = await self._one_pass(is_patient=was_lost)
             if end.kind != "lost":
                 return end
-            lost, patience = 0 if self._progress() > before else lost + 1, PAGE_PATIENCE
+            was_lost = True
+            # A page that a person leaves, and one that goes while the program only waits for a tool, blame no program.
+            is_blamed = not (end.is_left or self._tasks.are_under_way or self._progress() > before)
+            lost = lost + 1 if is_blamed else 0
             if lost >= LOST_TRIES:
                 return end
             _log.info("The pass of %s was lost; it starts again by replay.", self._row.id)
 
-    async def _one_pass(self, patience: float) -> PassEnd:
+    async def _one_pass(self, *, is_patient: bool) -> PassEnd:
         self.console.clear()
-        give_up = time.monotonic() + patience
+        begin, pause = time.monotonic(), _FIRST_PAUSE
         while True:
             try:
                 return await self._run_pass(await self._around.executor())
             except CodemodeError as error:
                 if error.code not in NO_SANDBOX:
                     raise
-                if time.monotonic() >= give_up:
+                is_waited_for = error.code == "no_page" or time.monotonic() < begin + SANDBOX_PATIENCE
+                if not (is_patient and is_waited_for):
                     self.never_started = error
                     raise
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(pause)
+            pause = min(1.5 * pause, _LONGEST_PAUSE)
 
     async def _run_pass(self, executor: Executor) -> PassEnd:
         self.never_started = None

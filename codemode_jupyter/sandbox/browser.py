@@ -247,6 +247,8 @@ class BrowserExecutor:
                 self._settle()
             case "texts":
                 self._take_texts(page, content.get("texts"))
+            case "pong":
+                self._compare(page, content.get("runs"))
             case "cut":
                 cause: Cause = "too_large" if content.get("kind") == "too_large" else "protocol"
                 self._end(self._runs_of(page, [content.get("run")]), cause)
@@ -260,11 +262,19 @@ class BrowserExecutor:
                     for run in self._runs_of(page, [run_id]):
                         run.take(piece, is_more_coming=is_more_coming)
 
+    def _compare(self, page: Page, counts: Any) -> None:
+        """Find passes of which a message got lost, as when a connection breaks: they would wait for ever."""
+        for item in counts if isinstance(counts, list) else ():
+            match item:
+                case [str(run_id), int(pieces)]:
+                    runs = self._runs_of(page, [run_id])
+                    self._end([run for run in runs if run.pieces != pieces], "connection")
+
     def _lose(self, page: Page, content: Content) -> None:
         run_ids = content.get("runs")
         runs = self._runs_of(page, run_ids if isinstance(run_ids, list) else [])
         reason = content.get("reason")
-        if reason in ("kernel", "moved"):
+        if reason in ("kernel", "moved", "connection"):
             self._end(runs, reason)
         else:  # with several passes in the frame nobody knows which one brought it down
             self._end(runs, "memory" if isinstance(run_ids, list) and len(run_ids) == 1 else "frame")
@@ -286,7 +296,8 @@ class BrowserExecutor:
 
     def _ping(self, page: Page) -> None:
         page.unanswered += 1
-        self.send(page.id, "ping", runs=[*self._runs, *(run.id for run in self._over)])
+        runs = [*self._runs.values(), *self._over]
+        self.send(page.id, "ping", runs=[run.id for run in runs], texts=[run.texts for run in runs])
 
     async def _probe_page(self, page: Page) -> None:
         """Find out whether the elected page is still there; it leaves when it is not."""
@@ -296,7 +307,7 @@ class BrowserExecutor:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(page.heard.wait(), _PROBE_INTERVAL)
                 return
-        self._leave(page, "bye")
+        self._leave(page, "silent")
 
     def _keep_watching(self) -> None:
         if self._watcher is None or self._watcher.done():

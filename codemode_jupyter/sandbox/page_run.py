@@ -18,12 +18,13 @@ MAX_TEXT_LENGTH = 64 * 2**20
 """Longest text of a Worker that is put together from pieces, in characters; the page's own cap is lower."""
 
 Cause: TypeAlias = Literal[
-    "bye", "silent", "frame", "moved", "memory", "kernel", "unusable", "too_large", "protocol", "closed"
+    "bye", "silent", "connection", "frame", "moved", "memory", "kernel", "unusable", "too_large", "protocol", "closed"
 ]
 
 _ENDS: dict[Cause, tuple[PassEndKind, str]] = {
     "bye": ("lost", "The page was closed or reloaded while the program ran."),
     "silent": ("lost", "The page stopped answering while the program ran."),
+    "connection": ("lost", "Messages got lost: the page's connection broke while the program ran."),
     "frame": ("lost", "The page's sandbox stopped answering while several programs ran in it."),
     "moved": ("lost", "The page had to make its sandbox in another way."),
     "memory": ("memory", "The sandbox stopped answering: most likely the program used too much memory."),
@@ -33,6 +34,9 @@ _ENDS: dict[Cause, tuple[PassEndKind, str]] = {
     "protocol": ("protocol", "The sandbox sent messages that no program can send by the means it is given."),
     "closed": ("lost", "The sandbox was closed while the program ran."),
 }
+
+_LEFT: frozenset[Cause] = frozenset({"bye", "connection", "kernel"})
+"""Causes in which a program has no part."""
 
 
 class Send(Protocol):
@@ -51,7 +55,10 @@ class PageRun:
         self._send = send
         self._pieces: list[str] = []
         self._length = 0
-        self._has_started = False
+        self.pieces = 0
+        """Pieces that arrived."""
+        self.texts = 0
+        """Texts that were sent to the page."""
         # Tools run for whoever started the pass, not for the page's message that asks for them: what they print belongs
         # to the cell.
         self._context = contextvars.copy_context()
@@ -59,6 +66,7 @@ class PageRun:
 
     def take(self, piece: str, *, is_more_coming: bool) -> None:
         """Take one piece of a text; a complete one goes to the session."""
+        self.pieces += 1
         self._length += len(piece)
         if self._length > MAX_TEXT_LENGTH:
             self.end("too_large")
@@ -73,9 +81,9 @@ class PageRun:
     def end(self, cause: Cause) -> None:
         """End the pass for a reason that the page or the executor has, not the program."""
         kind, message = _ENDS[cause]
-        self.session.end(PassEnd(kind, error=message))
+        self.session.end(PassEnd(kind, error=message, is_left=cause in _LEFT))
 
     def _send_text(self, text: str) -> None:
-        kind = "text" if self._has_started else "start"
-        self._has_started = True
+        kind = "text" if self.texts else "start"
+        self.texts += 1
         self._send(self.page.id, kind, run=self.id, text=text)

@@ -196,7 +196,8 @@ class PassEnd:
 
     ``error`` is tagged JSON text for ``failed`` and ``diverged``, plain text for the executor's own kinds; ``line``
     and ``column`` (from 1) point into what the author wrote; ``issued`` is how many calls the program issued;
-    ``replayed`` and ``events`` as in ``CallBatch``.
+    ``replayed`` and ``events`` as in ``CallBatch``; ``is_left`` says of a lost pass that a person left its page or that
+    its connection broke: the program had no part in it.
     """
 
     kind: PassEndKind
@@ -208,6 +209,7 @@ class PassEnd:
     replayed: int = 0
     events: tuple[Event, ...] = ()
     console: tuple[ConsoleLine, ...] = field(default=())
+    is_left: bool = False
 
 
 class PassLink(Protocol):

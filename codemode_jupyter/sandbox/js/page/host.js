@@ -39,6 +39,8 @@ class PageHost {
   #sandboxes;
   /** Which executor of the kernel a pass belongs to. @type {Map<string, string>} */
   #owners = new Map();
+  /** How many texts the kernel sent to each pass, as far as they came. @type {Map<string, number>} */
+  #texts = new Map();
   /** How the sandbox got into the page, once it is there. @type {FramePlace["by"] | null} */
   #frame = null;
   #isConnected = true;
@@ -59,7 +61,7 @@ class PageHost {
         unusable: (message) => this.#unusable(message),
         text: (run, text) => this.#outbox.text(run, text),
         cut: (run, kind) => {
-          this.#owners.delete(run);
+          this.#forget(run);
           this.#outbox.send({ type: "cut", run, kind });
         },
         lost: (runs, reason) => this.#lose(runs, reason),
@@ -107,11 +109,13 @@ class PageHost {
         else this.#sandboxes.prepare();
         break;
       case "start":
+        this.#texts.set(message.run, 1);
         this.#owners.set(message.run, message.owner);
         this.#sandboxes.start(message.run, message.text);
         this.#end(message.over);
         break;
       case "text":
+        if (this.#texts.has(message.run)) this.#texts.set(message.run, (this.#texts.get(message.run) ?? 0) + 1);
         this.#sandboxes.text(message.run, message.text);
         break;
       case "end":
@@ -124,24 +128,48 @@ class PageHost {
         break;
       case "ping":
         for (const [run, owner] of this.#owners) {
-          if (owner === message.owner && !message.runs.includes(run)) this.#kill(run);
+          if (owner === message.owner) this.#compare(run, message.runs.indexOf(run), message.texts);
         }
-        this.#outbox.send({ type: "pong" });
+        this.#outbox.send({
+          type: "pong",
+          runs: message.runs.map((run) => [run, this.#owners.has(run) ? this.#outbox.count(run) : -1]),
+        });
         break;
     }
   };
 
+  /**
+   * Kill a pass that the kernel forgot, or of which a message got lost on its way here.
+   *
+   * @param {string} run
+   * @param {number} index where it is among the kernel's passes; -1: nowhere
+   * @param {number[] | undefined} texts how many texts the kernel sent to each of them
+   */
+  #compare(run, index, texts) {
+    const sent = index < 0 ? undefined : texts?.[index];
+    if (index >= 0 && (sent === undefined || sent === this.#texts.get(run))) return;
+    this.#kill(run);
+    if (index >= 0) this.#lose([run], "connection");
+  }
+
+  /** @param {string} run */
+  #forget(run) {
+    this.#owners.delete(run);
+    this.#texts.delete(run);
+    this.#outbox.forget(run);
+  }
+
   /** @param {string[]} runs */
   #end(runs) {
     for (const run of runs) {
-      this.#owners.delete(run);
+      this.#forget(run);
       this.#sandboxes.end(run);
     }
   }
 
   /** @param {string} run */
   #kill(run) {
-    this.#owners.delete(run);
+    this.#forget(run);
     this.#sandboxes.kill(run);
   }
 
@@ -160,10 +188,10 @@ class PageHost {
 
   /**
    * @param {string[]} runs
-   * @param {"frame" | "moved" | "kernel"} reason
+   * @param {"frame" | "moved" | "kernel" | "connection"} reason
    */
   #lose(runs, reason) {
-    for (const run of runs) this.#owners.delete(run);
+    for (const run of runs) this.#forget(run);
     this.#outbox.send({ type: "lost", runs, reason });
   }
 
@@ -192,7 +220,7 @@ class PageHost {
   /** Take the sandbox down, with whatever runs in it. */
   #free() {
     this.#frame = null;
-    this.#owners.clear();
+    for (const run of this.#owners.keys()) this.#forget(run);
     this.#sandboxes.clear();
   }
 

@@ -12,7 +12,8 @@
  * - text: hand one more message to the Worker of `run`.
  * - end: these passes are over; free their Workers.
  * - kill: end the pass by force, whatever its program is doing.
- * - ping: answer with pong; passes of this owner that are not in `runs` are orphans and are killed.
+ * - ping: answer with pong; passes of this owner that are not in `runs` are orphans and are killed. `texts` says how
+ *   many texts the kernel sent to each pass of `runs`: where another number arrived, the pass is lost.
  *
  * @typedef {{to: string, owner: string} & (
  *   | {type: "who"}
@@ -21,7 +22,7 @@
  *   | {type: "text", run: string, text: string}
  *   | {type: "end", runs: string[]}
  *   | {type: "kill", run: string}
- *   | {type: "ping", runs: string[]}
+ *   | {type: "ping", runs: string[], texts?: number[]}
  * )} KernelMessage
  */
 
@@ -36,7 +37,9 @@
  *
  * - cut: the page ended a pass that broke a limit; nothing more comes from it.
  * - lost: these passes are gone, and why: the sandbox's process died (frame), the page had to make the
- *   sandbox in another way (moved), or the kernel fell silent (kernel).
+ *   sandbox in another way (moved), the kernel fell silent (kernel), or messages of it are missing (connection).
+ * - pong: the answer to ping, with the number of pieces that the page sent of each pass it was asked about (-1: of none
+ *   that it knows). Without `runs` only a sign of life.
  * - unusable: no sandbox can be made in this page; `message` is for a person.
  *
  * @typedef {(
@@ -44,10 +47,10 @@
  *   | {type: "bye"}
  *   | {type: "prepared", frame: FramePlace["by"]}
  *   | {type: "unusable", message: string}
- *   | {type: "pong"}
+ *   | {type: "pong", runs?: [run: string, pieces: number][]}
  *   | {type: "texts", texts: Piece[]}
  *   | {type: "cut", run: string, kind: CutKind}
- *   | {type: "lost", runs: string[], reason: "frame" | "moved" | "kernel"}
+ *   | {type: "lost", runs: string[], reason: "frame" | "moved" | "kernel" | "connection"}
  * )} PageMessage
  */
 

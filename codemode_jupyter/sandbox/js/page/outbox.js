@@ -11,6 +11,8 @@ class Outbox {
   #send;
   /** @type {Piece[]} */
   #pieces = [];
+  /** How many pieces were sent of each pass. @type {Map<string, number>} */
+  #counts = new Map();
   #length = 0;
   // A tick by MessageChannel: timers of a page in the background fire once a second or less.
   #tick = new MessageChannel();
@@ -35,6 +37,7 @@ class Outbox {
       // A pair of surrogates stays together: half of one does not survive the way.
       if (end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1;
       this.#pieces.push([run, text.slice(start, end), end < text.length]);
+      this.#counts.set(run, this.count(run) + 1);
       this.#length += end - start;
       start = end;
       if (start < text.length || this.#length >= MESSAGE_LENGTH) this.flush();
@@ -53,6 +56,23 @@ class Outbox {
   send(message) {
     this.flush();
     this.#send(message);
+  }
+
+  /**
+   * @param {string} run
+   * @returns {number} how many pieces of the pass were sent
+   */
+  count(run) {
+    return this.#counts.get(run) ?? 0;
+  }
+
+  /**
+   * Forget a pass that is over.
+   *
+   * @param {string} run
+   */
+  forget(run) {
+    this.#counts.delete(run);
   }
 
   flush() {
