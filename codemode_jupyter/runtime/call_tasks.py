@@ -94,7 +94,7 @@ class CallTasks:
         except asyncio.CancelledError:
             outcome = stopped(row.name, tool) if _is_being_cancelled() else cancelled(row.name)
         finally:
-            self.live.pop(row.seq, None)
+            self.live.pop(row.seq).close()
         self._ended.append((row, outcome))
         if len(self._ended) == 1:
             # Outcomes of one tick share a commit.

@@ -100,6 +100,12 @@ class LiveCall:
         finally:
             self._close(asked)
 
+    def close(self) -> None:
+        """Turn away what is still asked: the call has ended."""
+        for asked in self.questions:
+            if not asked.answer.done():
+                asked.answer.set_result(Answer("cancel"))
+
     def respond(self, digest: str | None, action: Action, content: Any) -> None:
         """Answer the question with that digest; without one the oldest open question.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self
@@ -19,6 +19,7 @@ import mcp_types as types
 from mcp import Client, ClientSession, MCPError
 from mcp.client.session import ElicitationFnT, LoggingFnT
 from mcp.shared.message import SessionMessage
+from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode_jupyter.connectors.mcp.transport import Server, Streams
@@ -88,11 +89,13 @@ class Connection:
 
     async def _live(self) -> None:
         try:
-            async with self._client() as client, anyio.create_task_group() as beside:
-                await self._subscribe(client, beside)
-                self._ready.set_result(client)
-                await self._closing.wait()
-                beside.cancel_scope.cancel()
+            try:
+                await self._hold("legacy")
+            except Exception as error:
+                if self._ready.done() or not _is_of_another_age(error):
+                    raise
+                self._closing.clear()
+                await self._hold("auto")
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001  whoever waits for the session is told; afterwards it is only an end
@@ -106,9 +109,21 @@ class Connection:
                 self._ready.set_exception(ConnectionError("the connection ended before it was up"))
             self._ready.exception()  # seen, also when nobody waits for the session any more
 
-    def _client(self) -> Client:
+    async def _hold(self, mode: str) -> None:
+        """Connect, and stay connected until the end.
+
+        The handshake of the revisions up to 2025-11-25 is tried first: there servers can ask and tell at any time.
+        """
+        async with self._client(mode) as client, anyio.create_task_group() as beside:
+            await self._subscribe(client, beside)
+            self._ready.set_result(client)
+            await self._closing.wait()
+            beside.cancel_scope.cancel()
+
+    def _client(self, mode: str) -> Client:
         return Client(
             _watched(self._server.open, self.end),
+            mode=mode,
             cache=None,
             client_info=_CLIENT,
             elicitation_callback=self._callbacks.elicit,
@@ -137,6 +152,21 @@ class Connection:
             async with client.listen(tools_list_changed=True) as changes:
                 async for _ in changes:
                     self._callbacks.tools_changed()
+
+
+def leaves(error: BaseException) -> Iterator[BaseException]:
+    """Yield the errors of a group, however deep; an error that is no group is its own leaf."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from leaves(inner)
+    else:
+        yield error
+
+
+def _is_of_another_age(error: BaseException) -> bool:
+    """Tell whether a server refused the handshake because it knows only newer revisions, which have none."""
+    codes = (METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION)
+    return any(isinstance(leaf, MCPError) and leaf.code in codes for leaf in leaves(error))
 
 
 @asynccontextmanager

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
 from mcp import ClientSession, MCPError
 
-from codemode_jupyter.connectors.mcp.connection import Callbacks, Connection
+from codemode_jupyter.connectors.mcp.connection import Callbacks, Connection, leaves
 from codemode_jupyter.connectors.mcp.redaction import Redaction
 from codemode_jupyter.connectors.mcp.transport import Server
 from codemode_jupyter.errors import CodemodeError
@@ -150,7 +149,7 @@ class GivenSession:
 
 def _reason(error: BaseException) -> str:
     """Return why connecting failed, in few words."""
-    leaf = next(_leaves(error))
+    leaf = next(leaves(error))
     match leaf:
         case FileNotFoundError():
             return "there is no such command or working directory"
@@ -161,11 +160,3 @@ def _reason(error: BaseException) -> str:
         case _:
             text = str(leaf).splitlines()
             return f"{type(leaf).__name__}: {text[0].rstrip('.')}" if text and text[0] else type(leaf).__name__
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
