@@ -15,9 +15,14 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2
 
 def comment_lines(text: object) -> list[str]:
     """Return the lines of a text, none of which can end a comment; blank lines at both ends are dropped."""
+    return [_safe(line) for line in text_lines(text)]
+
+
+def text_lines(text: object) -> list[str]:
+    """Return the lines of a text without hidden characters; blank lines at both ends are dropped."""
     if not isinstance(text, str):
         return []
-    lines = [_safe(line).rstrip() for line in _LINE_BREAK.split(text)]
+    lines = [_HIDDEN.sub("", line).rstrip() for line in _LINE_BREAK.split(text)]
     while lines and not lines[0]:
         lines.pop(0)
     while lines and not lines[-1]:

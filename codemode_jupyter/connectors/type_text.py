@@ -1,25 +1,18 @@
-"""Pieces of TypeScript types: how they are joined, quoted and commented.
+"""Pieces of TypeScript types: how they are joined and quoted.
 
-Owns: parentheses, literals, property names, and the notes of a schema. Never does: read a schema's structure.
+Owns: parentheses, literals and property names. Never does: read a schema's structure.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
-from codemode_jupyter.connectors.comments import comment_lines
-
 _PROPERTY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 _NOT_PRINTABLE = re.compile(r"[\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_NOTED = (
-    *("default", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-    *("minLength", "maxLength", "pattern", "minItems", "maxItems"),
-)
 
 
 class Binding(IntEnum):
@@ -41,42 +34,26 @@ class TypeText(NamedTuple):
         return f"({self.text})" if self.binding < binding else self.text
 
 
-UNKNOWN = TypeText("unknown")
-NEVER = TypeText("never")
-NULL = TypeText("null")
-
-
 def union(members: Iterable[TypeText]) -> TypeText:
-    """Return ``a | b``, each member once."""
-    distinct = list(dict.fromkeys(members))
-    if UNKNOWN in distinct:
-        return UNKNOWN
-    distinct = [one for one in distinct if one != NEVER]
-    if len(distinct) <= 1:
-        return distinct[0] if distinct else NEVER
-    return TypeText(" | ".join(one.text for one in distinct), Binding.UNION)
+    """Return ``a | b``."""
+    return TypeText(" | ".join(one.text for one in members), Binding.UNION)
 
 
 def intersection(members: Iterable[TypeText]) -> TypeText:
-    """Return ``a & b``, each member once."""
-    distinct = [one for one in dict.fromkeys(members) if one != UNKNOWN]
-    if len(distinct) <= 1:
-        return distinct[0] if distinct else UNKNOWN
-    return TypeText(" & ".join(one.within(Binding.INTERSECTION) for one in distinct), Binding.INTERSECTION)
+    """Return ``a & b``."""
+    return TypeText(" & ".join(one.within(Binding.INTERSECTION) for one in members), Binding.INTERSECTION)
 
 
-def literal(value: object) -> TypeText:
+def literal(value: object) -> str:
     """Return the type of exactly one JSON value."""
     if isinstance(value, str):
-        return TypeText(quoted(value))
+        return quoted(value)
     if isinstance(value, list):
-        return TypeText(f"[{', '.join(literal(item).text for item in value)}]")
+        return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, Mapping):
-        fields = "; ".join(f"{property_name(str(key))}: {literal(item).text}" for key, item in value.items())
-        return TypeText(f"{{ {fields} }}") if fields else TypeText("Record<string, never>")
-    if isinstance(value, float) and not math.isfinite(value):
-        return TypeText("number")
-    return TypeText(json.dumps(value)) if value is None or isinstance(value, int | float) else UNKNOWN
+        fields = "; ".join(f"{property_name(str(key))}: {literal(item)}" for key, item in value.items())
+        return f"{{ {fields} }}" if fields else "Record<string, never>"
+    return json.dumps(value)
 
 
 def quoted(text: str) -> str:
@@ -87,25 +64,3 @@ def quoted(text: str) -> str:
 def property_name(name: str) -> str:
     """Return a property's name as it is written in a type."""
     return name if _PROPERTY.fullmatch(name) else quoted(name)
-
-
-def schema_notes(schema: object) -> list[str]:
-    """Return the lines of a comment on a schema: description, then default, format, bounds and deprecation."""
-    if not isinstance(schema, Mapping):
-        return []
-    lines = comment_lines(schema.get("description"))
-    for key in _NOTED:
-        value = schema.get(key)
-        if value is not None and (key == "default" or isinstance(value, str | int | float)):
-            lines.append(f"@{key} {value if isinstance(value, str) and key != 'default' else _json(value)}")
-    if schema.get("deprecated") is True:
-        lines.append("@deprecated")
-    return lines
-
-
-def _json(value: object) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        return "…"
-    return text if len(text) <= 200 else text[:199] + "…"  # noqa: PLR2004  a hint, not the value itself
