@@ -25,7 +25,10 @@ class Kernel {
       on: (event, listener) => void this.#listeners[event].add(listener),
       off: (event, listener) => void this.#listeners[event].delete(listener),
     };
-    this.ready = new Promise((resolve) => (this.#prepared = resolve));
+    this.ready = new Promise((resolve, reject) => {
+      this.#prepared = resolve;
+      setTimeout(() => reject(new Error("the page did not prepare its sandbox")), 20_000);
+    });
     definition.initialize({ model });
   }
 
@@ -37,7 +40,7 @@ class Kernel {
     const run = `run${this.#count}`;
     return new Promise((resolve) => {
       this.#runs.set(run, resolve);
-      this.#send({ type: "start", run, text: begin, over: this.#over.splice(0) });
+      this.#send({ type: "start", run, policy: "", text: begin, over: this.#over.splice(0) });
     });
   }
 
@@ -49,7 +52,7 @@ class Kernel {
     if (message.type === "hello") {
       this.#page = message.from;
       // Not within the constructor of the page's side, which says hello.
-      queueMicrotask(() => this.#send({ type: "prepare" }));
+      queueMicrotask(() => this.#send({ type: "prepare", policy: "" }));
     } else if (message.type === "prepared") this.#prepared();
     else if (message.type === "texts") for (const [run, piece, isMoreComing] of message.texts) this.#take(run, piece, isMoreComing);
     else if (message.type !== "pong") throw new Error(JSON.stringify(message));
