@@ -1,14 +1,12 @@
 """Real programs through the browser executor, in the page's real code and a real Chromium."""
 
 import asyncio
-import contextlib
 import json
 import time
 from dataclasses import replace
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Error
 
 from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.protocol import Namespace, PassRequest, RecordedCall, Reply
@@ -229,115 +227,6 @@ async def test_with_two_pages_a_program_runs_once_and_the_second_takes_over(exec
     assert (await task).kind == "lost"
     assert (await executor.run_pass(request("async () => 'second'"), World())).value == '"second"'
     assert executor.page.id != first
-
-
-ESCAPES = {
-    "fetch": "await fetch(url)",
-    "fetch-no-cors": "await fetch(url, { mode: 'no-cors' })",
-    "XMLHttpRequest": "const x = new XMLHttpRequest(); x.open('GET', url, false); x.send()",
-    "WebSocket": "await new Promise((ok) => { new WebSocket(url.replace('http', 'ws')).onopen = ok })",
-    "EventSource": "await new Promise((ok) => { new EventSource(url).onopen = ok })",
-    "importScripts": "importScripts(url)",
-    "import": "await import(url)",
-    "import-data": "await import(`data:text/javascript,fetch('${url}')`)",
-    "import-blob": "await import(URL.createObjectURL(new Blob([`fetch('${url}')`], { type: 'text/javascript' })))",
-    "Worker": "new Worker(url)",
-    "Worker-blob": "new Worker(URL.createObjectURL(new Blob([`fetch('${url}')`])))",
-    "SharedWorker": "new SharedWorker(url)",
-    "sendBeacon": "navigator.sendBeacon(url, 'x')",
-    "FontFace": "await new FontFace('f', `url(${url})`).load()",
-    "createImageBitmap": "await createImageBitmap(await (await fetch(url)).blob())",
-    "WebTransport": "await new WebTransport(url.replace('http', 'https')).ready",
-    "RTCPeerConnection": "new RTCPeerConnection().createDataChannel('x')",
-    "Function": "await new Function('u', 'return fetch(u)')(url)",
-    "constructor": "await (async () => {}).constructor('u', 'return fetch(u)')(url)",
-}
-"""Ways to the network, as the body of an async function with ``url``."""
-
-
-async def try_escapes(pages, run):
-    """Have ``run`` try each way; return the ways that reached the server."""
-    for name, body in ESCAPES.items():
-        attempt = f"(async () => {{ const url = '{pages.site.url}/escape/{name}'; {body} }})()"
-        limit = "new Promise((ok) => setTimeout(ok, 300))"
-        await run(f"async () => {{ try {{ await Promise.race([{attempt}, {limit}]) }} catch {{}} return 'tried' }}")
-    # What leaves late would be here before this answer.
-    await pages.tabs[0].evaluate("() => fetch('/escape/control')")
-    return [path for path in pages.site.requests if path.startswith("/escape/")]
-
-
-async def test_no_program_reaches_the_network(executor, pages):
-    async def run(source):
-        end = await executor.run_pass(request(source), World())
-        assert end.value == '"tried"', end
-
-    assert await try_escapes(pages, run) == ["/escape/control"]
-
-
-async def test_even_without_the_runtimes_lockdown_no_worker_reaches_the_network(browser):
-    bare = """onmessage = ({ ports: [port] }) => {
-      port.onmessage = async ({ data }) => {
-        const value = JSON.stringify(await (0, eval)(`(${JSON.parse(data).source})`)());
-        const done = { type: "done", status: "completed", value, issued: 0, events: [], lines: [] };
-        port.postMessage(JSON.stringify(done));
-      };
-    };"""
-    async with open_pages(browser, bare) as pages:
-        executor = BrowserExecutor(pages)
-
-        async def run(source):
-            end = await executor.run_pass(request(source), World())
-            assert end.value == '"tried"', end
-
-        assert await try_escapes(pages, run) == ["/escape/control"]
-        await executor.close()
-
-
-NAVIGATIONS = [
-    "location.href = url",
-    "location.replace(url)",
-    "open(url)",
-    "const a = document.createElement('a'); a.href = url; document.documentElement.append(a); a.click()",
-    "const f = document.createElement('form'); f.action = url; document.documentElement.append(f); f.submit()",
-    "let m = document.createElement('meta'); m.httpEquiv = 'refresh'; m.content = '0;' + url; document.head.append(m)",
-    "parent.location = url",
-    "top.location = url",
-    "new Image().src = url",
-]
-"""Ways of a frame's own thread to an address."""
-
-
-async def load_and_prepare(tab, pages, executor):
-    page_id = await pages.load(tab)
-    await pages.until(lambda: executor.page and executor.page.id == page_id and executor.page.is_prepared)
-
-
-async def inner_frame(tab):
-    async with asyncio.timeout(10):
-        while True:
-            for frame in tab.frames:
-                if frame.parent_frame not in (None, tab.main_frame):
-                    return frame
-            await tab.evaluate("1")
-
-
-async def navigate(tab, frame, way, url):
-    with contextlib.suppress(Error):  # the frame may go away under the call
-        await frame.evaluate(f"(url) => {{ try {{ {way} }} catch {{}} }}", url)
-    # A request that is let through has left by then; the control below shows it.
-    await tab.evaluate("() => new Promise((done) => setTimeout(done, 250))")
-
-
-async def test_even_code_in_the_inner_frame_cannot_go_to_another_address(executor, pages):
-    [tab] = pages.tabs
-    for number, way in enumerate(NAVIGATIONS):
-        await load_and_prepare(tab, pages, executor)
-        await navigate(tab, await inner_frame(tab), way, f"{pages.site.url}/escape/{number}")
-    await pages.load(tab)
-    plain = "document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: '<p>', id: 'plain' }))"
-    await tab.evaluate(plain)
-    await navigate(tab, tab.frames[-1], NAVIGATIONS[0], f"{pages.site.url}/escape/control")
-    assert [path for path in pages.site.requests if path.startswith("/escape/")] == ["/escape/control"]
 
 
 async def test_a_request_of_another_language_is_refused_in_words(executor):

@@ -17,7 +17,7 @@ from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox.conftest import make_deno
 from tests.sandbox.escapes.attempt import attempt, got_out, program, worked
 from tests.sandbox.escapes.controls import open_chromium, open_deno, unlocked_worker
-from tests.sandbox.escapes.listeners import SECRET, listening
+from tests.sandbox.escapes.listeners import CANARY, listening
 from tests.sandbox.escapes.ways import DOCUMENT, ENDINGS, NAVIGATIONS, REQUESTS, WAYS
 from tests.sandbox.kernel import evaluate
 from tests.sandbox.real_page import chromium
@@ -36,7 +36,7 @@ async def browser():
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def listeners(tmp_path, monkeypatch):
-    monkeypatch.setenv("CODEMODE_SECRET", SECRET)
+    monkeypatch.setenv("CODEMODE_SECRET", CANARY)
     async with listening(tmp_path) as opened:
         yield opened
 
@@ -45,7 +45,9 @@ def runner(executor, *, is_prepared=True):
     """Return what runs a program's text as the runtime has it run, or as it was written."""
 
     async def run(source):
-        return await evaluate(executor, prepare_program(source, ModuleSet()).source if is_prepared else source, timeout=30)
+        return await evaluate(
+            executor, prepare_program(source, ModuleSet()).source if is_prepared else source, timeout=30
+        )
 
     return run
 
@@ -87,27 +89,27 @@ async def test_code_in_the_frames_own_thread_does_not_get_out(browser, listeners
     """No program runs there. All that works from it is WebRTC, which no policy forbids."""
     groups = [DOCUMENT | REQUESTS, *({name: body} for name, body in NAVIGATIONS.items())]
     tab = await browser.new_page()
-    await tab.goto("about:blank")
+    await tab.goto(listeners.page)
     found = await in_frames_of_their_own(tab, inline_frame(), listeners, groups)
     await tab.close()
     assert set(found) <= {"RTCPeerConnection-stun", "RTCPeerConnection-turn"}
 
 
-async def in_frames_of_their_own(tab, markup, listeners, groups):
+async def in_frames_of_their_own(tab, markup, listeners, groups, *, rights="allow-scripts"):
     """Try each group of ways in the own thread of the innermost frame of ``markup``, each in a copy of it."""
-    add = """(markup) => new Promise((loaded) => {
+    add = """([markup, rights]) => new Promise((loaded) => {
       const frame = document.createElement("iframe");
-      frame.setAttribute("sandbox", "allow-scripts");
+      if (rights !== null) frame.setAttribute("sandbox", rights);
       frame.srcdoc = markup;
       frame.onload = loaded;
       document.body.append(frame);
     })"""
-    await asyncio.gather(*(tab.evaluate(add, markup) for _ in groups))
-    innermost = [frame for frame in tab.frames if not frame.child_frames]
+    await asyncio.gather(*(tab.evaluate(add, [markup, rights]) for _ in groups))
+    innermost = [frame for frame in tab.frames if frame.parent_frame and not frame.child_frames][-len(groups) :]
 
     async def try_group(frame, ways):
         with contextlib.suppress(Error, TimeoutError):  # a frame that goes away ends the call, or leaves it without one
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(1.5):
                 return await frame.evaluate(program(listeners.targets(ways), ways))
         return {}
 

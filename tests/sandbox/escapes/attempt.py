@@ -6,7 +6,7 @@ What a way took is told as it came; that somebody heard of it is told as ``ARRIV
 import asyncio
 import json
 
-from tests.sandbox.escapes.listeners import SECRET
+from tests.sandbox.escapes.listeners import CANARY
 
 ARRIVED = "arrived"
 
@@ -59,4 +59,4 @@ async def _send_one(listeners):
 
 def got_out(found):
     """Return the ways by which something left the sandbox or a secret came in, leaving out what one sees inside."""
-    return {name for name, what in found.items() if what == ARRIVED or SECRET in what}
+    return {name for name, what in found.items() if what == ARRIVED or CANARY in what}

@@ -9,7 +9,7 @@ from codemode_jupyter.sandbox.deno import DenoExecutor
 from codemode_jupyter.sandbox.page_channel import page_module
 from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox import real_page
-from tests.sandbox.escapes.listeners import SECRET
+from tests.sandbox.escapes.listeners import CANARY
 
 PERMITTED = ("run", "-A", "--no-lock", "--unstable-net", "--unstable-kv", "--unstable-worker-options")
 """Launch flags of a Deno that holds nothing back."""
@@ -64,7 +64,7 @@ async def open_deno(monkeypatch, folder, listeners, *, worker=None, is_permitted
             (folder / "host.js").write_text(without(host, '"none"', instead='"inherit"'))
             environment = deno_process._environment
             given = {
-                "CODEMODE_SECRET": SECRET,
+                "CODEMODE_SECRET": CANARY,
                 "NPM_CONFIG_REGISTRY": f"{listeners.url}/escape/import-npm/",
                 "JSR_URL": f"{listeners.url}/escape/import-jsr/",
             }

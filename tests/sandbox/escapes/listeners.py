@@ -9,18 +9,18 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application, RequestHandler
 from tornado.websocket import WebSocketHandler
 
-SECRET = "a-secret-that-no-program-may-see"
+CANARY = "nothing-that-a-program-may-see"
 """What stands in the file, in the environment and in the page."""
 
 
 class Listeners:
-    """Servers that note who reached them; ``arrived`` holds the names of the ways that did."""
+    """Servers that note who reached them; ``arrived`` names the ways that did, ``page`` is a plain page of theirs."""
 
     def __init__(self, folder):
         self.arrived = set()
         self.folder = folder
         self.file = folder / "secret.js"
-        self.file.write_text(f"export default {SECRET!r}")
+        self.file.write_text(f"export default {CANARY!r}")
         self._sockets = []
 
     def targets(self, ways):
@@ -51,6 +51,10 @@ class Listeners:
                 self.set_header("Content-Type", "text/javascript")
                 self.finish("1")
 
+        class Page(RequestHandler):
+            def get(self):
+                self.finish("<!doctype html><title>A page</title><body>")
+
         class Sockets(WebSocketHandler):
             def check_origin(self, origin):  # noqa: ARG002  part of the protocol
                 return True
@@ -60,9 +64,10 @@ class Listeners:
                 self.close()
 
         [listening] = bind_sockets(0, "127.0.0.1")
-        self._server = HTTPServer(Application([("/socket/(.*)", Sockets), ("/escape/.*", Files), (".*", RequestHandler)]))
+        self._server = HTTPServer(Application([("/socket/(.*)", Sockets), ("/escape/.*", Files), (".*", Page)]))
         self._server.add_socket(listening)
         self.url = "http://{}:{}".format(*listening.getsockname())
+        self.page = f"{self.url}/page"
 
     async def close(self):
         self._server.stop()
@@ -74,7 +79,7 @@ class Listeners:
 
     def _port(self, name, kind):
         opened = socket.socket(socket.AF_INET, kind)
-        opened.setblocking(False)  # noqa: FBT003  the socket's own way to say it
+        opened.setblocking(False)
         opened.bind(("127.0.0.1", 0))
         if kind == socket.SOCK_STREAM:
             opened.listen()

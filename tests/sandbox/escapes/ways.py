@@ -6,6 +6,8 @@ own). A way works when somebody hears of it, when it leaves the file ``out``, or
 only takes something returns what it took.
 """
 
+# ruff: noqa: E501  a table: one way, one line
+
 _DATA = "`data:text/javascript,${encodeURIComponent(text)}`"
 _BLOB = "URL.createObjectURL(new Blob([text], { type: 'text/javascript' }))"
 _AFTER = "await new Promise((ok) => setTimeout(ok, 200))"
@@ -46,7 +48,8 @@ REQUESTS = {
     "Cache-add": "await (await caches.open('x')).add(http)",
     "backgroundFetch": "await (await navigator.serviceWorker.ready).backgroundFetch.fetch('x', http)",
     "Notification": "new Notification('x', { icon: http, image: http }); " + _AFTER,
-    "ReportingObserver": "new ReportingObserver(() => fetch(http), { buffered: true }).observe(); webkitRequestFileSystem; " + _AFTER,
+    "ReportingObserver": "new ReportingObserver(() => fetch(http), { buffered: true }).observe(); webkitRequestFileSystem; "
+    + _AFTER,
     "PaymentRequest": "await new PaymentRequest([{ supportedMethods: http }], { total: { label: 'x', amount: "
     "{ currency: 'EUR', value: '1' } } }).canMakePayment()",
     "XSLT": "new XSLTProcessor().importStylesheet(new DOMParser().parseFromString(`<xsl:stylesheet version='1.0' "
@@ -85,7 +88,9 @@ CODE = {
     + ", { type: 'module', deno: { permissions: 'inherit' } }); "
     + _AFTER,
     "Worker-grandchild": "const text = `const u = URL.createObjectURL(new Blob([\"fetch('${http}')\"])); new Worker(u, "
-    "{ type: 'module' })`; new Worker(" + _BLOB + ", { type: 'module' }); await new Promise((ok) => setTimeout(ok, 400))",
+    "{ type: 'module' })`; new Worker("
+    + _BLOB
+    + ", { type: 'module' }); await new Promise((ok) => setTimeout(ok, 400))",
     "SharedWorker": "new SharedWorker(http); " + _AFTER,
     "SharedWorker-blob": "const text = `fetch('${http}')`; new SharedWorker(" + _BLOB + "); " + _AFTER,
     "ServiceWorker": "await navigator.serviceWorker.register(http)",
@@ -252,16 +257,16 @@ DOCUMENT = {
 """Elements and styles: they need a document, which a Worker has not."""
 
 NAVIGATIONS = {
-    "location-href": "location.href = http",
-    "location-assign": "location.assign(http)",
-    "location-replace": "location.replace(http)",
-    "location-javascript": "location.href = `javascript:fetch('${http}')`",
-    "navigation-navigate": "navigation.navigate(http)",
-    "parent-location": "parent.location = http",
-    "top-location": "top.location = http",
-    "open": "open(http)",
-    "open-self": "open(http, '_self')",
-    "open-noopener": "open(http, '_blank', 'noopener')",
+    "location-href": "location.href = http; " + _AFTER,
+    "location-assign": "location.assign(http); " + _AFTER,
+    "location-replace": "location.replace(http); " + _AFTER,
+    "location-javascript": "location.href = `javascript:fetch('${http}')`; " + _AFTER,
+    "navigation-navigate": "navigation.navigate(http); " + _AFTER,
+    "parent-location": "parent.location = http; " + _AFTER,
+    "top-location": "top.location = http; " + _AFTER,
+    "open": "open(http); " + _AFTER,
+    "open-self": "open(http, '_self'); " + _AFTER,
+    "open-noopener": "open(http, '_blank', 'noopener'); " + _AFTER,
     "anchor": _element("a", {"href": "http"}, action="e.click();"),
     "anchor-blank": _element("a", {"href": "http", "target": "'_blank'"}, action="e.click();"),
     "anchor-top": _element("a", {"href": "http", "target": "'_top'"}, action="e.click();"),
@@ -318,7 +323,7 @@ PROCESS = {
     "global-symbols": "for (const k of Object.getOwnPropertySymbols(globalThis)) "
     "if (globalThis[k]?.core ?? globalThis[k]?.ops) return String(k)",
     "fetch-file": "return await (await fetch(`file://${file}`)).text()",
-    "import-file": "return Object.keys(await import(`file://${file}`))",
+    "import-file": "return (await import(`file://${file}`)).default",
     "import-npm": "await import('npm:left-pad@1.3.0')",
     "import-jsr": "await import('jsr:@std/fs@1')",
     "import-ext": "return Object.keys(await import('ext:core/mod.js'))",
@@ -328,7 +333,8 @@ PROCESS = {
     "node-fs-promises": "return await (await import('node:fs/promises')).readFile(file, 'utf8')",
     "node-net": "(await import('node:net')).connect(tcp, '127.0.0.1').end('x'); " + _AFTER,
     "node-http": "(await import('node:http')).get(http); " + _AFTER,
-    "node-dgram": "const s = (await import('node:dgram')).createSocket('udp4'); s.send('x', udp, '127.0.0.1'); " + _AFTER,
+    "node-dgram": "const s = (await import('node:dgram')).createSocket('udp4'); s.send('x', udp, '127.0.0.1'); "
+    + _AFTER,
     "node-dns": "const r = new (await import('node:dns')).promises.Resolver(); r.setServers([`127.0.0.1:${udp}`]); "
     "await r.resolve4('x.test')",
     "node-child_process": "(await import('node:child_process')).execFileSync('touch', [out])",
