@@ -4,44 +4,84 @@ Owns: the kernel's session, running its cells as a front end does, opening and l
 inside the kernel. A lean page loads in a tenth of JupyterLab's time, so that a test can lose many.
 """
 
+import contextlib
+import os
+import signal
+import time
 from contextlib import contextmanager
 
 from jupyter_client import BlockingKernelClient
+from playwright.sync_api import Error
 
 from tests.e2e.waiting import until
 from tests.notebook.real_kernel import LONG, RealKernel
 
 
-class LeanDesk:
-    """A kernel whose working directory is ``folder``, and the pages that are open on it."""
+class LeanKernel:
+    """A kernel whose working directory is ``folder``; ``cell`` runs cells, ``address`` is that of its pages."""
 
-    def __init__(self, server, context, folder, kernel_id, kernel):
-        self.server, self.context, self.folder, self.kernel = server, context, folder, kernel
-        self._address = f"{server.url}/static/lean.html#kernel={kernel_id}&token={server.token}"
+    def __init__(self, server, folder, kernel_id, client):
+        self.server, self.folder, self.client = server, folder, client
+        self.cell = RealKernel(None, client, folder)
+        self.address = f"{server.url}/static/lean.html#kernel={kernel_id}&token={server.token}"
+
+    def hears(self, kind, count=1, *, timeout=LONG):
+        """Wait until the kernel said ``kind`` to the pages ``count`` times, from now on."""
+        deadline = time.monotonic() + timeout
+        while count > 0:
+            content = self.client.get_iopub_msg(timeout=deadline - time.monotonic())["content"]
+            count -= content.get("data", {}).get("content", {}).get("type") == kind
+
+
+class LeanDesk:
+    """Where one test works: the pages it opens in ``context``, and the effects of its programs."""
+
+    def __init__(self, kernel, context):
+        self.kernel, self.context = kernel, context
+        for name in ("effects.txt", "open", "enough"):
+            (kernel.folder / name).unlink(missing_ok=True)
 
     @property
     def effects(self):
-        file = self.folder / "effects.txt"
+        file = self.kernel.folder / "effects.txt"
         return file.read_text().splitlines() if file.exists() else []
 
-    def open(self):
-        """Open a page and wait until its code runs."""
-        page = self.context.new_page()
-        page.goto(self._address)
-        self.there(page)
-        return page
-
-    @staticmethod
-    def there(page):
-        """Wait until the page's code runs."""
-        page.locator("body[data-state=there]").wait_for(state="attached", timeout=30_000)
+    def touch(self, name):
+        """Make the file that a tool waits for."""
+        (self.kernel.folder / name).touch()
 
     def until_effects(self, count):
         until(lambda: len(self.effects) >= count, f"there are {count} effects")
 
+    def open(self):
+        """Open a page and wait until its code runs."""
+        page = self.context.new_page()
+        page.goto(self.kernel.address)
+        page.locator("body[data-state=there]").wait_for(state="attached", timeout=30_000)
+        return page
+
+    @staticmethod
+    def crash(page):
+        """Have the process of the page crash."""
+        with contextlib.suppress(Error):
+            page.goto("chrome://crash")
+
+    @contextmanager
+    def asleep(self):
+        """Stop every process of the browser until the block ends, as when a laptop is put to sleep."""
+        session = self.context.browser.new_browser_cdp_session()
+        processes = [process["id"] for process in session.send("SystemInfo.getProcessInfo")["processInfo"]]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
+
 
 @contextmanager
-def lean_desk(server, context, folder):
+def lean_kernel(server, folder):
     """A kernel for lean pages, until the block ends."""
     folder.mkdir()
     path = (folder / "notebook.ipynb").relative_to(server.root).as_posix()
@@ -52,7 +92,7 @@ def lean_desk(server, context, folder):
     client.start_channels(hb=False)  # a kernel that starts on a busy machine misses beats
     try:
         client.wait_for_ready(timeout=LONG)
-        yield LeanDesk(server, context, folder, kernel_id, RealKernel(None, client, folder))
+        yield LeanKernel(server, folder, kernel_id, client)
     finally:
         client.stop_channels()
         server.end_kernels()

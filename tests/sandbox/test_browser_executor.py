@@ -414,6 +414,33 @@ async def test_a_ping_names_the_passes_that_still_count(channel, executor):
     await task
 
 
+@pytest.mark.parametrize(("pieces", "is_lost"), [(0, False), (-1, True), (3, True)])
+async def test_a_pass_of_which_a_text_got_lost_is_lost_and_one_without_goes_on(channel, executor, pieces, is_lost):
+    page = FakePage(channel, "page")
+    task, run = await begin(executor, channel)
+    page.say("pong", runs=[[run, pieces], ["another", 7], "broken"])
+    if is_lost:
+        end = await task
+        assert (end.kind, end.is_left) == ("lost", True)
+        assert "connection broke" in end.error
+    else:
+        page.texts(run, done("1"))
+        assert (await task).value == "1"
+
+
+async def test_a_ping_says_how_many_texts_were_sent_to_each_pass(channel, executor):
+    page = FakePage(channel, "page")
+    task, run = await begin(executor, channel)
+    call = {"seq": 0, "connector": "world", "method": "read", "arguments": "{}"}
+    page.texts(run, {"type": "calls", "calls": [call], "events": []})
+    await channel.until_sent("text")
+    pings = len(channel.of_kind("ping"))
+    ping = await channel.until_sent("ping", pings + 1)
+    assert dict(zip(ping["runs"], ping["texts"], strict=True)) == {run: 1 + len(channel.of_kind("text"))}
+    page.texts(run, done())
+    await task
+
+
 async def test_two_executors_on_one_channel_do_not_meet(channel, executor):
     other = BrowserExecutor(channel, heartbeat=0.02)
     page = FakePage(channel, "page")

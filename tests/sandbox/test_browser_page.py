@@ -39,8 +39,8 @@ class Desk:
         self.tell(self.id, kind, **fields)
 
     def tell(self, page_id, kind, *, owner="kernel", **fields):
-        over = {"over": []} if kind == "start" else {}
-        self.pages.send({"to": page_id, "owner": owner, "type": kind, **over, **fields})
+        defaults = {"start": {"policy": "", "over": []}, "prepare": {"policy": ""}}.get(kind, {})
+        self.pages.send({"to": page_id, "owner": owner, "type": kind, **defaults, **fields})
 
     def texts(self, run=None):
         """The complete texts that arrived, put together from their pieces."""
@@ -198,6 +198,18 @@ async def test_a_ping_is_answered_and_ends_runs_that_the_kernel_has_forgotten(de
     desk.pages.send({"to": desk.id, "owner": "other", "type": "text", "run": "others", "text": "hello"})
     await desk.until_text("echo hello", "others")
     assert len(desk.texts("orphan")) == before
+
+
+async def test_a_pass_for_which_a_text_did_not_arrive_is_lost_and_the_kernel_hears_how_many_were_sent(desk):
+    for run in ("whole", "torn"):
+        desk.send("start", run=run, text="post('ready')")
+        await desk.until_text("ready", run)
+    desk.send("text", run="whole", text="hello")
+    await desk.until_text("echo hello", "whole")
+    desk.send("ping", runs=["whole", "torn", "never started"], texts=[2, 2, 1])
+    lost = await desk.pages.until_heard("lost")
+    assert (lost["runs"], lost["reason"]) == (["torn"], "connection")
+    assert (await desk.pages.until_heard("pong"))["runs"] == [["whole", 2], ["torn", -1], ["never started", -1]]
 
 
 async def test_a_dead_frame_is_noticed_its_runs_are_lost_and_the_next_run_works(desk):
