@@ -120,13 +120,16 @@ async def _pending(runtime: Runtime, _given: Namespace) -> str:
     return "\n\n".join(parts) or "Nothing is waiting for approval."
 
 
+_QUESTIONS = {"approval": "may it run?", "in_doubt": "did it happen?", "question": "it asks you"}
+
+
 def _waiting(calls: Sequence[PendingCall]) -> str:
     rows = [
         (
             short_id(call.execution_id),
             str(call.seq),
             one_line(f"{call.connector}.{call.method}", 40),
-            "did it happen?" if call.kind == "in_doubt" else "may it run?",
+            _QUESTIONS[call.kind],
             as_json(call.args, 80),
         )
         for call in calls
@@ -136,7 +139,8 @@ def _waiting(calls: Sequence[PendingCall]) -> str:
     doubt = (
         "It is not known whether a call happened that was under way when the kernel ended: %codemode show ID asks you."
     )
-    hints = [decide] * ("approval" in kinds) + [doubt] * ("in_doubt" in kinds)
+    asked = "A running tool asks something: %codemode show ID brings the form."
+    hints = [decide] * ("approval" in kinds) + [doubt] * ("in_doubt" in kinds) + [asked] * ("question" in kinds)
     return "\n".join([table(("ID", "SEQ", "CALL", "QUESTION", "ARGUMENTS"), rows), "", *hints])
 
 

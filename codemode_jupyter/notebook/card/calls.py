@@ -6,14 +6,14 @@ waits).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from codemode_jupyter.notebook.card.element import Element, Node, element
 from codemode_jupyter.notebook.card.result import left_out, preview_text
-from codemode_jupyter.notebook.card.status import call_note, call_sign, call_tone
+from codemode_jupyter.notebook.card.status import call_note, call_sign, call_tone, progress_note
 from codemode_jupyter.notebook.card.value_text import count, in_words, pretty, preview
 from codemode_jupyter.notebook.card.visible import visible_nodes
-from codemode_jupyter.runtime.records import CallRecord
+from codemode_jupyter.runtime.records import CallRecord, Progress
 from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR
 
 UNFOLDED = 50
@@ -29,8 +29,11 @@ _DETAILS_TOGETHER = 300_000
 _LEAST_DETAIL = 400
 
 
-def calls_layout(calls: Sequence[CallRecord], replayed: frozenset[int]) -> Element | None:
-    """Return the list of calls, or ``None`` when there are none."""
+def calls_layout(
+    calls: Sequence[CallRecord], replayed: frozenset[int], progress: Mapping[int, Progress] | None = None
+) -> Element | None:
+    """Return the list of calls, or ``None`` when there are none; ``progress`` is by ``seq``."""
+    told = progress or {}
     if not calls:
         return None
     detail = max(_LEAST_DETAIL, min(_DETAIL, _DETAILS_TOGETHER // (2 * min(len(calls), LISTED + NEWEST))))
@@ -41,7 +44,7 @@ def calls_layout(calls: Sequence[CallRecord], replayed: frozenset[int]) -> Eleme
     return element(
         "div",
         _fold(earlier, replayed, detail) if earlier else None,
-        [_call(call, call.seq in replayed, detail) for call in newest],
+        [_call(call, call.seq in replayed, detail, told.get(call.seq)) for call in newest],
         class_="cm-calls",
         role="group",
         aria_label=count(len(calls), "call"),
@@ -72,8 +75,9 @@ def _fold(calls: Sequence[CallRecord], replayed: frozenset[int], detail: int) ->
     )
 
 
-def _call(call: CallRecord, replayed: bool, detail: int) -> Element:  # noqa: FBT001  one of two states of a line
-    note = call_note(call, replayed=replayed)
+def _call(call: CallRecord, replayed: bool, detail: int, told: Progress | None = None) -> Element:  # noqa: FBT001  one of two states of a line
+    running = told if call.state == "executing" else None
+    note = call_note(call, replayed=replayed) if running is None else progress_note(running)
     name = visible_nodes(call_name(call))
     summary = element(
         "summary",
@@ -83,7 +87,9 @@ def _call(call: CallRecord, replayed: bool, detail: int) -> Element:  # noqa: FB
         " ",
         element("code", visible_nodes(_arguments(call)), class_="cm-args cm-soft"),
         " ",
-        element("code", _came_to(call), class_="cm-came"),
+        element(
+            "code", _came_to(call) if running is None else visible_nodes(running.message[:_MESSAGE]), class_="cm-came"
+        ),
         " ",
         element("span", note, class_="cm-note cm-soft"),
         class_="cm-line",

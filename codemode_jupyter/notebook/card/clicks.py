@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.card.question import answer_content
 from codemode_jupyter.notebook.card.widget import Action
 from codemode_jupyter.runtime.records import Outcome
 from codemode_jupyter.runtime.recovery import Answer
 from codemode_jupyter.runtime.runtime import Runtime
 
-DECISIONS = frozenset({"approve", "approve_all", "reject", "run_again", "happened", "give_up"})
+ANSWERS: tuple[Literal["accept", "decline", "cancel"], ...] = ("accept", "decline", "cancel")
+"""What can be clicked about a question."""
+
+DECISIONS = frozenset({"approve", "approve_all", "reject", "run_again", "happened", "give_up", *ANSWERS})
 """What can be clicked about calls that wait."""
 
 _REFUSALS = frozenset(
     {
         "stale_decision",
+        "invalid_answer",
         "not_paused",
         "unknown_execution",
         "missing_connectors",
@@ -92,6 +97,8 @@ class Clicks:
                     return await self._reject(action, calls)
                 case "approve" | "approve_all":
                     return _refusal(await self._runtime.approve(self._execution_id, calls, digest=action.digest))
+                case "accept" | "decline" | "cancel" as answer:
+                    return _refusal(await self._answer(action, answer, calls[0]))
                 case _:
                     return _refusal(await self._respond(action, calls[0]))
         finally:
@@ -103,6 +110,13 @@ class Clicks:
         if await self._runtime.reject(self._execution_id, calls, digest=action.digest, reason=reason):
             return None
         return "This call was no longer waiting as it was shown here; nothing was changed."
+
+    async def _answer(self, action: Action, answer: Literal["accept", "decline", "cancel"], seq: int) -> Outcome:
+        """Answer the question that the page showed; its fields are those of the question that is open now."""
+        pending = await self._runtime.pending(self._execution_id)
+        asked = next((call.question for call in pending if call.digest == action.digest), None)
+        content = answer_content(asked, action.fields) if asked is not None else None
+        return await self._runtime.respond(self._execution_id, seq, answer, result=content, digest=action.digest)
 
     async def _respond(self, action: Action, seq: int) -> Outcome:
         """Give the answer about a call in doubt."""

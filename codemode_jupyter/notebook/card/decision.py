@@ -19,9 +19,12 @@ _UNDER_WAY = {
     "run_again": "running again…",
     "happened": "going on…",
     "give_up": "ending the run…",
+    "accept": "sending…",
+    "decline": "declining…",
+    "cancel": "cancelling…",
 }
 
-_PRIMARY = ("approve", "approve_all")
+_PRIMARY = ("approve", "approve_all", "accept")
 """What most people want. Of the answers about a call in doubt none is: it depends on what is true."""
 
 

@@ -58,11 +58,12 @@ def card_layout(state: CardState) -> Element:
     """Return the card of an execution."""
     state = _with_doubts(state)
     record = state.record
-    status = execution_status(record, stale=state.stale)
+    asked = record.status == "running" and bool(state.pending)
+    status = execution_status(record, stale=state.stale) if not asked else Status("Waiting for your answer", "waiting")
     replayed = replayed_calls(record)
     parts: list[Child] = [
         _calls_without_boxes(state, replayed),
-        pending_layout(state.pending, state.deciding, live=state.live) if record.status == "paused" else None,
+        pending_layout(state.pending, state.deciding, live=state.live) if not is_final(record) else None,
         _how_to_go_on(state),
         notices_layout(state.notices),
         _console(record.logs, failed=record.status == "error"),
@@ -160,7 +161,8 @@ def _with_doubts(state: CardState) -> CardState:
 def _calls_without_boxes(state: CardState, replayed: frozenset[int]) -> Element | None:
     """Return the calls; one that has a box of its own is not listed twice."""
     boxed = {call.seq for call in state.pending} if state.record.status == "paused" else set()
-    return calls_layout([call for call in state.record.calls if call.seq not in boxed], replayed)
+    shown = [call for call in state.record.calls if call.seq not in boxed]
+    return calls_layout(shown, replayed, state.record.progress)
 
 
 def _how_to_go_on(state: CardState) -> Element | None:
@@ -230,6 +232,8 @@ def _console_line(line: ConsoleRecord) -> Element:
         "div",
         element("span", level if level != "log" else "", class_="cm-level"),
         " ",
+        element("span", "from ", visible_nodes(line.source[:80]), class_="cm-source cm-level") if line.source else None,
+        " " if line.source else None,
         element("pre", visible_nodes(line.text[:_CONSOLE_LINE]), more, class_="cm-text"),
         class_=f"cm-console-line cm-{level}",
     )

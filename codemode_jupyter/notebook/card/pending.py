@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.notebook.card.arguments import arguments_layout
 from codemode_jupyter.notebook.card.decision import decision_button
 from codemode_jupyter.notebook.card.doubt import answers_layout, doubt_layout
 from codemode_jupyter.notebook.card.drawer import drawer, field
 from codemode_jupyter.notebook.card.element import Element, element
+from codemode_jupyter.notebook.card.question import question_layout
 from codemode_jupyter.notebook.card.visible import visible, visible_nodes
 from codemode_jupyter.runtime.records import PendingCall
 
@@ -28,10 +30,11 @@ def pending_layout(calls: Sequence[PendingCall], deciding: Mapping[int, str], *,
     if not calls:
         return None
     doubt = any(call.kind == "in_doubt" for call in calls)
+    questions = any(call.kind == "question" for call in calls)
     return element(
         "div",
         [_box(call, deciding, live=live, doubt=doubt) for call in calls],
-        _together(calls, deciding) if live and not doubt and len(calls) > 1 else None,
+        _together(calls, deciding) if live and not doubt and not questions and len(calls) > 1 else None,
         class_="cm-pending",
         data_key="pending",
     )
@@ -44,6 +47,8 @@ def _together(calls: Sequence[PendingCall], deciding: Mapping[int, str]) -> Elem
 
 
 def _box(call: PendingCall, deciding: Mapping[int, str], *, live: bool, doubt: bool) -> Element:
+    if call.question is not None:
+        return _question(call, call.question, deciding, live=live)
     name = f"{call.connector}.{call.method}"
     shown_name = visible(name)
     in_doubt = call.kind == "in_doubt"
@@ -66,6 +71,19 @@ def _box(call: PendingCall, deciding: Mapping[int, str], *, live: bool, doubt: b
         actions,
         class_="cm-ask",
         aria_label=f"{shown_name} {'may have happened' if in_doubt else 'waits for your decision'}",
+        data_key=f"ask-{call.seq}-{call.digest}",
+        data_state=call.kind,
+    )
+
+
+def _question(call: PendingCall, question: Question, deciding: Mapping[int, str], *, live: bool) -> Element:
+    name = f"{call.connector}.{call.method}"
+    return element(
+        "section",
+        element("div", element("code", visible_nodes(name), class_="cm-name"), " asks you:", class_="cm-ask-head"),
+        question_layout(call, question, deciding, live=live),
+        class_="cm-ask",
+        aria_label=f"{visible(name)} asks you",
         data_key=f"ask-{call.seq}-{call.digest}",
         data_state=call.kind,
     )

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from codemode_jupyter.notebook.card.value_text import count
-from codemode_jupyter.runtime.records import CallRecord, ExecutionRecord
+from codemode_jupyter.runtime.records import CallRecord, ExecutionRecord, Progress
 
 Tone: TypeAlias = Literal["running", "waiting", "ok", "bad", "quiet"]
 """Which colour goes with a state; never the only thing that tells it."""
@@ -108,6 +108,11 @@ def call_note(call: CallRecord, *, replayed: bool) -> str:
     if call.state == "rejected" and call.decided_at is not None:
         return f"{words} by you {clock(call.decided_at)}"
     return f"{words}, arrived late" if call.late else words
+
+
+def progress_note(progress: Progress) -> str:
+    """Return how far a running call is: ``3 of 10``, or how much was done where the end is not known."""
+    return f"{progress.done:g} of {progress.total:g}" if progress.total is not None else f"{progress.done:g} so far"
 
 
 def replayed_calls(record: ExecutionRecord) -> frozenset[int]:

@@ -10,7 +10,7 @@ from codemode_jupyter.notebook.card.element import Element, Node
 
 _BLOCKS = frozenset({"details", "div", "header", "li", "ol", "section", "summary", "table", "ul"})
 _END_A_LINE = _BLOCKS | {"pre"}
-_LEFT_OUT = frozenset({"button", "input", "label"})
+_LEFT_OUT = frozenset({"button", "input", "label", "select"})
 _COLUMN_WIDTH = 40
 
 

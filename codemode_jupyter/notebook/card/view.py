@@ -90,9 +90,18 @@ class RunView:
         if execution_id != self._execution_id:
             return
         self._behind = True
+        if self._cell.place == "file":
+            self._start(self._turn_questions_away())
         if self._cell.place == "page" and not self._following:
             self._following = True
             self._start(self._follow())
+
+    async def _turn_questions_away(self) -> None:
+        """Cancel what a tool asks where there is nobody: it would wait for ever."""
+        if self._execution_id is not None:
+            for call in await self._runtime.pending(self._execution_id):
+                if call.kind == "question":
+                    await self._runtime.respond(call.execution_id, call.seq, "cancel", digest=call.digest)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work, context=self._context)
@@ -127,7 +136,7 @@ class RunView:
             assert self._execution_id is not None  # noqa: S101  attach came first
             try:
                 record = await self._runtime.execution(self._execution_id)
-                pending = await self._runtime.pending(self._execution_id) if record.status == "paused" else []
+                pending = [] if is_final(record) else await self._runtime.pending(self._execution_id)
                 stale = record.status == "running" and record.id in {row.id for row in await self._runtime.stale()}
                 self._record = record
                 self._draw(record, pending, stale=stale)
@@ -165,7 +174,7 @@ class RunView:
             self._kept = None
         else:
             self._widget.show(live)
-        keep = (record.status, tuple((call.seq, call.kind) for call in state.pending))
+        keep = (record.status, tuple((call.seq, call.kind, call.digest) for call in state.pending))
         if self._cell.card is not None and keep != self._kept:
             self._kept = keep
             self._cell.card.replace(self._widget.bundle(card_layout(state)))

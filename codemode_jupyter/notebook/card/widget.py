@@ -28,7 +28,7 @@ from codemode_jupyter.notebook.card.outputs import Bundle
 from codemode_jupyter.notebook.card.text import to_text
 
 ACTIONS = frozenset(
-    "approve approve_all reject run_again happened give_up stop save replace rollback".split()  # noqa: SIM905  one a word
+    "approve approve_all reject run_again happened give_up accept decline cancel stop save replace rollback".split()  # noqa: SIM905  one a word
 )
 _FIELD = 100_000
 
