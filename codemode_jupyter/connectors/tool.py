@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from codemode_jupyter.connectors.questions import Answer, Question
+from codemode_jupyter.connectors.schema_validation import SchemaValidator
 from codemode_jupyter.errors import CodemodeError
 
 JsonSchema: TypeAlias = dict[str, Any]
@@ -91,7 +92,8 @@ class Tool:
         Names in positional order, used to bind positional arguments; a last one that starts with ``*`` takes the rest.
     validate : callable
         Takes the arguments object, returns what ``call`` takes; raises ``CodemodeError`` with
-        code ``invalid_arguments`` that lists every fault with its path.
+        code ``invalid_arguments`` that lists every fault with its path. By default the arguments are checked against
+        ``input_schema`` and returned as they are.
     requires_approval : bool or callable
         ``True``, or a function of the arguments object that says so.
     revert : callable or None
@@ -112,10 +114,16 @@ class Tool:
     input_schema: JsonSchema = field(default_factory=lambda: {"type": "object", "properties": {}})
     output_schema: JsonSchema | None = None
     parameters: tuple[str, ...] = ()
-    validate: Callable[[Arguments], Any] = dict
+    validate: Callable[[Arguments], Any] = dict  # replaced when the tool is made
     requires_approval: bool | Callable[[Arguments], bool] = False
     revert: Callable[[Mapping[str, Any], Any], object] | None = None
     replay: Literal["record", "reexecute"] = "record"
     idempotent: bool = False
     timeout: float | None = None
     cancellable: bool = True
+
+    def __post_init__(self) -> None:
+        checks = self.validate
+        stale = isinstance(checks, SchemaValidator) and checks.schema is not self.input_schema
+        if checks is dict or stale:  # `replace(tool, input_schema=…)` brings the check of the schema before
+            object.__setattr__(self, "validate", SchemaValidator(self.name, self.input_schema))

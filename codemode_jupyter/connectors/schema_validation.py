@@ -1,0 +1,62 @@
+"""Arguments checked against a tool's JSON schema: every fault, with its path.
+
+Owns: validation against schemas that others wrote (a tool made by hand, MCP, OpenAPI, tool sets).
+Never does: fetch what a schema refers to, convert values, or fail on a schema: a part that cannot be read asks for
+nothing, and the rest still holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from codemode_jupyter.connectors.faults import refuse_arguments
+from codemode_jupyter.connectors.schema_dialect import as_2020_12
+
+if TYPE_CHECKING:
+    from codemode_jupyter.connectors.schema_checker import SchemaChecker
+
+MOST_FAULTS = 100
+"""Most faults that are looked for in one value."""
+
+
+@dataclass(frozen=True)
+class SchemaValidator:
+    """Checks arguments against a JSON schema, and returns them as they are.
+
+    Parameters
+    ----------
+    name : str
+        How messages name the tool.
+    schema : dict
+        JSON Schema of any draft, with local references; foreign ones are not fetched and ask for nothing.
+    """
+
+    name: str
+    schema: Mapping[str, Any] | bool
+
+    def __call__(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments.
+
+        Raises
+        ------
+        CodemodeError
+            ``invalid_arguments``; ``data["faults"]`` lists every fault with its path.
+        """
+        faults = self.faults(arguments)
+        if faults:
+            properties = self.schema.get("properties") if isinstance(self.schema, Mapping) else None
+            raise refuse_arguments(self.name, faults, [str(key) for key in properties or ()])
+        return arguments
+
+    def faults(self, value: object) -> list[dict[str, str]]:
+        """Return what does not fit, each with a ``path`` and a ``message``; at most ``MOST_FAULTS``."""
+        return self._checker.faults(value)
+
+    @cached_property
+    def _checker(self) -> SchemaChecker:
+        from codemode_jupyter.connectors.schema_checker import SchemaChecker  # noqa: PLC0415  slow to import
+
+        return SchemaChecker(as_2020_12(self.schema), MOST_FAULTS)
