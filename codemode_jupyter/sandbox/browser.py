@@ -13,14 +13,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import secrets
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.election import Election, Page
+from codemode_jupyter.sandbox.frame import inline_frame
 from codemode_jupyter.sandbox.page_channel import Content, PageChannel
 from codemode_jupyter.sandbox.page_run import Cause, PageRun
+from codemode_jupyter.sandbox.policy import frame_policy
+from codemode_jupyter.sandbox.pool import MAX_PASSES, Pool
 from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 
 PAGE_TIMEOUT = 15.0
@@ -48,7 +53,7 @@ _HEADLESS = "the headless sandbox: `pip install 'codemode-jupyter[headless]'`"
 
 
 class BrowserExecutor:
-    """Runs each pass in a Worker of the elected page's sandbox; several at a time.
+    """Runs each pass in a Worker of the elected page's sandbox; several at a time, the others wait for their turn.
 
     Must be made and used on the event loop on which ``channel`` calls back.
 
@@ -60,11 +65,42 @@ class BrowserExecutor:
         Seconds that a pass waits for a page when none is there.
     heartbeat : float, default 1
         Seconds between two pings of the page while passes run.
+    max_passes : int, default 8
+        How many passes run at once; a pass that waits for its turn has no running time.
+    timeout : float or None, default None
+        Longest running time in seconds of any pass, whatever its runtime allows; ``None``: no limit but the runtime's.
+    csp : str or None, default None
+        Directives that narrow or extend the Content-Security-Policy of the sandbox's frame, which is ``default-src
+        'none'`` but for the sandbox's own script and Worker; see ``policy.frame_policy`` for what is refused. A program
+        finds no more globals for it. Works only where the page itself allows scripts: the frame that a server serves as
+        a file has the policy it was built with.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
     """
 
     name = "browser"
 
-    def __init__(self, channel: PageChannel, *, page_timeout: float = PAGE_TIMEOUT, heartbeat: float = 1.0) -> None:
+    def __init__(  # noqa: PLR0913  all but the channel are keywords with defaults
+        self,
+        channel: PageChannel,
+        *,
+        page_timeout: float = PAGE_TIMEOUT,
+        heartbeat: float = 1.0,
+        max_passes: int = MAX_PASSES,
+        timeout: float | None = None,
+        csp: str | None = None,
+    ) -> None:
+        if timeout is not None and (isinstance(timeout, bool) or not timeout > 0):
+            hint = "Use a number of seconds above 0, or None."
+            raise CodemodeError("invalid_option", f"`timeout` is {timeout!r}.", hint=hint)
+        self._pool = Pool(max_passes)
+        self._limit = math.inf if timeout is None else timeout
+        policy = None if csp is None else frame_policy(csp)
+        self._policy = policy or ""
+        self._frame = {} if policy is None else {"frame": inline_frame(policy)}
         self._channel = channel
         self._page_timeout = page_timeout
         self._heartbeat = heartbeat
@@ -72,6 +108,8 @@ class BrowserExecutor:
         self._election = Election()
         self._runs: dict[str, PageRun] = {}
         self._over: list[PageRun] = []
+        self._suspects: set[str] = set()
+        """Executions whose sandbox died while several passes ran in it: each of them runs alone next time."""
         self._waiting = 0
         self._settled = asyncio.Event()
         self._watcher: asyncio.Task[None] | None = None
@@ -100,15 +138,25 @@ class BrowserExecutor:
         return self.page is not None and self.page.is_prepared
 
     async def run_pass(self, request: PassRequest, handler: PassHandler) -> PassEnd:
-        """Run one pass to its end; cancelling it kills the pass at once.
+        """Run one pass to its end once it has its turn; cancelling it kills the pass at once.
 
         Raises
         ------
         CodemodeError
             Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one.
         """
+        await self._require_page()  # all that wait learn at the same time that there is none
+        async with self._pool.place(alone=request.execution_id in self._suspects):
+            end = await self._run_now(replace(request, timeout=min(request.timeout, self._limit)), handler)
+        if end.kind != "lost":
+            self._suspects.discard(request.execution_id)
+        return end
+
+    async def _run_now(self, request: PassRequest, handler: PassHandler) -> PassEnd:
         page = await self._require_page()
         run = PageRun(page, request, handler, self._send_for_run)
+        for other in self._runs_of(page):
+            run.had_company = other.had_company = True
         self._runs[run.id] = run
         self._keep_watching()
         is_over = False
@@ -144,9 +192,13 @@ class BrowserExecutor:
 
     def _send_for_run(self, to: str, kind: str, **fields: object) -> None:
         if kind == "start":
+            fields["policy"] = self._policy
             fields["over"] = [run.id for run in self._over if run.page.id == to]
             self._over = [run for run in self._over if run.page.id != to]
         self.send(to, kind, **fields)
+
+    def _prepare(self, page: Page) -> None:
+        self.send(page.id, "prepare", policy=self._policy, **self._frame)
 
     def _tell_over(self) -> None:
         """Have the Workers freed whose passes are over."""
@@ -163,7 +215,7 @@ class BrowserExecutor:
             return
         if page.fault is not None:
             self._settled.clear()
-            self.send(page.id, "prepare")
+            self._prepare(page)
         elif asyncio.get_running_loop().time() - page.heard_at > _STALE:
             await self._probe_page(page)
 
@@ -190,7 +242,7 @@ class BrowserExecutor:
             return
         self._settled.clear()
         if page is not None:
-            self.send(page.id, "prepare")
+            self._prepare(page)
 
     # -- what pages say --------------------------------------------------------------------------------------------
 
@@ -237,6 +289,8 @@ class BrowserExecutor:
         match kind:
             case "bye":
                 self._leave(page, "bye")
+            case "prepared" | "unusable" if content.get("policy", "") != self._policy:
+                pass  # the sandbox of another executor
             case "prepared":
                 page.is_prepared, page.fault = True, None
                 page.is_served = content.get("frame") == "src"
@@ -276,8 +330,12 @@ class BrowserExecutor:
         reason = content.get("reason")
         if reason in ("kernel", "moved", "connection"):
             self._end(runs, reason)
-        else:  # with several passes in the frame nobody knows which one brought it down
-            self._end(runs, "memory" if isinstance(run_ids, list) and len(run_ids) == 1 else "frame")
+        else:
+            # Frames of a page may share a process. Where several passes did, nobody knows which one brought it down.
+            for run in runs:
+                if run.had_company:
+                    self._suspects.add(run.execution_id)
+                run.end("frame" if run.had_company else "memory")
 
     # -- pages that go ---------------------------------------------------------------------------------------------
 
@@ -331,4 +389,4 @@ class BrowserExecutor:
             else:
                 self._ping(page)
                 if not self._settled.is_set():
-                    self.send(page.id, "prepare")
+                    self._prepare(page)

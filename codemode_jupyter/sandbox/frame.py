@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,13 +23,22 @@ LABEXTENSION = "codemode-jupyter"
 # Who may run a script is decided by the frame's markup, which is all ours: a program never gets to write any, and a
 # Worker's `importScripts` has no nonce. So the nonce need not be secret.
 _NONCE = "relay"
-_POLICY = f"default-src 'none'; script-src 'nonce-{_NONCE}' 'unsafe-eval'; worker-src blob:"
+POLICY = {"default-src": "'none'", "script-src": f"'nonce-{_NONCE}' 'unsafe-eval'", "worker-src": "blob:"}
+"""The directives of the frame's Content-Security-Policy."""
+
+
+def policy_text(directives: Mapping[str, str]) -> str:
+    """Return directives in the form of a Content-Security-Policy."""
+    return "; ".join(f"{name} {value}".strip() for name, value in directives.items())
+
+
+_POLICY = policy_text(POLICY)
 
 
 @cache
-def inline_frame() -> str:
-    """Return the markup of the frame with its script in it."""
-    return _markup(f'<script nonce="{_NONCE}">{_relay()}</script>')
+def inline_frame(policy: str | None = None) -> str:
+    """Return the markup of the frame with its script in it, with ``policy`` in place of ours."""
+    return _markup(f'<script nonce="{_NONCE}">{_relay()}</script>', policy)
 
 
 @cache
@@ -49,7 +59,8 @@ def _relay() -> str:
     return (Path(__file__).parent / "js" / "page" / "relay.js").read_text(encoding="utf-8")
 
 
-def _markup(script: str) -> str:
+def _markup(script: str, policy: str | None = None) -> str:
     """Return the outer frame, whose policy keeps the inner one from going to another address, with the inner one."""
-    head = f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    content = html.escape(_POLICY if policy is None else policy).replace("&#x27;", "'")
+    head = f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{content}">'
     return f'{head}<iframe sandbox="allow-scripts" srcdoc="{html.escape(head + script)}"></iframe>'

@@ -52,6 +52,9 @@ class PageRun:
     def __init__(self, page: Page, request: PassRequest, handler: PassHandler, send: Send) -> None:
         self.id = secrets.token_hex(8)
         self.page = page
+        self.execution_id = request.execution_id
+        self.had_company = False
+        """Whether other passes ran in the page at any moment of this one."""
         self._send = send
         self._pieces: list[str] = []
         self._length = 0

@@ -35,14 +35,12 @@ class PageHost {
   #id = randomId();
   /** @type {Outbox} */
   #outbox;
-  /** @type {Sandboxes} */
-  #sandboxes;
+  /** By the policy of their frames; "" is ours. They stay when they are cleared. @type {Map<string, Sandboxes>} */
+  #sandboxes = new Map();
   /** Which executor of the kernel a pass belongs to. @type {Map<string, string>} */
   #owners = new Map();
   /** How many texts the kernel sent to each pass, as far as they came. @type {Map<string, number>} */
   #texts = new Map();
-  /** How the sandbox got into the page, once it is there. @type {FramePlace["by"] | null} */
-  #frame = null;
   #isConnected = true;
   #heard = performance.now();
   #listening = new AbortController();
@@ -53,20 +51,7 @@ class PageHost {
   constructor(model) {
     this.#model = model;
     this.#outbox = new Outbox((message) => model.send({ ...message, from: this.#id }));
-    this.#sandboxes = new Sandboxes(
-      framePlaces(model),
-      model.get("_worker_source"),
-      {
-        ready: (by) => this.#prepared(by),
-        unusable: (message) => this.#unusable(message),
-        text: (run, text) => this.#outbox.text(run, text),
-        cut: (run, kind) => {
-          this.#forget(run);
-          this.#outbox.send({ type: "cut", run, kind });
-        },
-        lost: (runs, reason) => this.#lose(runs, reason),
-      },
-    );
+    this.#sandboxes.set("", this.#makeSandboxes("", framePlaces(model)));
     model.on("msg:custom", this.#receive);
     model.on("comm_live_update", this.#disconnect);
     const { signal } = this.#listening;
@@ -105,18 +90,15 @@ class PageHost {
         this.hello();
         break;
       case "prepare":
-        if (this.#frame !== null) this.#outbox.send({ type: "prepared", frame: this.#frame });
-        else this.#sandboxes.prepare();
+        this.#prepare(message.policy, message.frame);
         break;
       case "start":
-        this.#texts.set(message.run, 1);
-        this.#owners.set(message.run, message.owner);
-        this.#sandboxes.start(message.run, message.text);
+        this.#start(message);
         this.#end(message.over);
         break;
       case "text":
         if (this.#texts.has(message.run)) this.#texts.set(message.run, (this.#texts.get(message.run) ?? 0) + 1);
-        this.#sandboxes.text(message.run, message.text);
+        for (const sandboxes of this.#sandboxes.values()) sandboxes.text(message.run, message.text);
         break;
       case "end":
         this.#end(message.runs);
@@ -137,6 +119,52 @@ class PageHost {
         break;
     }
   };
+
+  /**
+   * @param {string} policy
+   * @param {FramePlace[]} places
+   * @returns {Sandboxes}
+   */
+  #makeSandboxes(policy, places) {
+    return new Sandboxes(places, this.#model.get("_worker_source"), {
+      ready: (by) => this.#outbox.send({ type: "prepared", policy, frame: by }),
+      unusable: (message) => {
+        for (const run of this.#sandboxes.get(policy)?.clear() ?? []) this.#forget(run);
+        this.#outbox.send({ type: "unusable", policy, message });
+      },
+      text: (run, text) => this.#outbox.text(run, text),
+      cut: (run, kind) => {
+        this.#forget(run);
+        this.#outbox.send({ type: "cut", run, kind });
+      },
+      lost: (runs, reason) => this.#lose(runs, reason),
+    });
+  }
+
+  /**
+   * @param {string} policy
+   * @param {string | undefined} frame markup of a frame with that policy; a server has files of our own policy only
+   */
+  #prepare(policy, frame) {
+    let sandboxes = this.#sandboxes.get(policy);
+    if (sandboxes === undefined) {
+      if (frame === undefined) return;
+      sandboxes = this.#makeSandboxes(policy, [{ by: "srcdoc", text: frame }]);
+      this.#sandboxes.set(policy, sandboxes);
+    }
+    if (sandboxes.madeBy !== null) this.#outbox.send({ type: "prepared", policy, frame: sandboxes.madeBy });
+    else sandboxes.prepare();
+  }
+
+  /** @param {Extract<KernelMessage, {type: "start"}>} message */
+  #start({ run, owner, policy, text }) {
+    const sandboxes = this.#sandboxes.get(policy);
+    // Never in a frame with another policy.
+    if (sandboxes === undefined) return this.#lose([run], "moved");
+    this.#owners.set(run, owner);
+    this.#texts.set(run, 1);
+    sandboxes.start(run, text);
+  }
 
   /**
    * Kill a pass that the kernel forgot, or of which a message got lost on its way here.
@@ -163,27 +191,14 @@ class PageHost {
   #end(runs) {
     for (const run of runs) {
       this.#forget(run);
-      this.#sandboxes.end(run);
+      for (const sandboxes of this.#sandboxes.values()) sandboxes.end(run);
     }
   }
 
   /** @param {string} run */
   #kill(run) {
     this.#forget(run);
-    this.#sandboxes.kill(run);
-  }
-
-  /** @param {FramePlace["by"]} by */
-  #prepared(by) {
-    if (this.#frame === by) return;
-    this.#frame = by;
-    this.#outbox.send({ type: "prepared", frame: by });
-  }
-
-  /** @param {string} message */
-  #unusable(message) {
-    this.#free();
-    this.#outbox.send({ type: "unusable", message });
+    for (const sandboxes of this.#sandboxes.values()) sandboxes.kill(run);
   }
 
   /**
@@ -196,9 +211,9 @@ class PageHost {
   }
 
   #checkKernel() {
-    const runs = this.#sandboxes.runs;
+    const runs = [...this.#owners.keys()];
     if (runs.length === 0 || performance.now() - this.#heard < KERNEL_SILENCE) return;
-    for (const run of runs) this.#sandboxes.kill(run);
+    for (const run of runs) this.#kill(run);
     this.#lose(runs, "kernel");
   }
 
@@ -217,11 +232,10 @@ class PageHost {
     this.#free();
   };
 
-  /** Take the sandbox down, with whatever runs in it. */
+  /** Take the sandboxes down, with whatever runs in them. */
   #free() {
-    this.#frame = null;
     for (const run of this.#owners.keys()) this.#forget(run);
-    this.#sandboxes.clear();
+    for (const sandboxes of this.#sandboxes.values()) sandboxes.clear();
   }
 
   /** The browser kept the page and shows it again: to the kernel it is a new one. */

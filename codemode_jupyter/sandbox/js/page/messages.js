@@ -6,9 +6,10 @@
  * executors of one kernel do not end each other's runs.
  *
  * - who: say hello again.
- * - prepare: make the sandbox now; answered by `prepared` or `unusable`.
- * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`; passes in `over`
- *   are over, as by `end`.
+ * - prepare: make the sandbox now; answered by `prepared` or `unusable`. `policy` is "" for our own
+ *   Content-Security-Policy; a host's comes with the markup of a frame that has it.
+ * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`, in a frame with
+ *   that policy; passes in `over` are over, as by `end`.
  * - text: hand one more message to the Worker of `run`.
  * - end: these passes are over; free their Workers.
  * - kill: end the pass by force, whatever its program is doing.
@@ -17,8 +18,8 @@
  *
  * @typedef {{to: string, owner: string} & (
  *   | {type: "who"}
- *   | {type: "prepare"}
- *   | {type: "start", run: string, text: string, over: string[]}
+ *   | {type: "prepare", policy: string, frame?: string}
+ *   | {type: "start", run: string, policy: string, text: string, over: string[]}
  *   | {type: "text", run: string, text: string}
  *   | {type: "end", runs: string[]}
  *   | {type: "kill", run: string}
@@ -40,13 +41,13 @@
  *   sandbox in another way (moved), the kernel fell silent (kernel), or messages of it are missing (connection).
  * - pong: the answer to ping, with the number of pieces that the page sent of each pass it was asked about (-1: of none
  *   that it knows). Without `runs` only a sign of life.
- * - unusable: no sandbox can be made in this page; `message` is for a person.
+ * - unusable: no sandbox with that policy can be made in this page; `message` is for a person.
  *
  * @typedef {(
  *   | {type: "hello", agent: string, path: string, visible: boolean}
  *   | {type: "bye"}
- *   | {type: "prepared", frame: FramePlace["by"]}
- *   | {type: "unusable", message: string}
+ *   | {type: "prepared", policy: string, frame: FramePlace["by"]}
+ *   | {type: "unusable", policy: string, message: string}
  *   | {type: "pong", runs?: [run: string, pieces: number][]}
  *   | {type: "texts", texts: Piece[]}
  *   | {type: "cut", run: string, kind: CutKind}

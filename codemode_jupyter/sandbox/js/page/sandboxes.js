@@ -19,6 +19,8 @@ class Sandboxes {
   #current = null;
   /** @type {Map<string, SandboxFrame>} */
   #frames = new Map();
+  /** How the frame got into the page, once it is there. @type {FramePlace["by"] | null} */
+  madeBy = null;
   /** @type {FramePlace[]} */
   #places;
   /** Why each of the places that were tried failed; the next place is the current one. @type {string[]} */
@@ -37,11 +39,6 @@ class Sandboxes {
     this.#places = places;
     this.#worker = worker;
     this.#listener = listener;
-  }
-
-  /** The ids of the passes that run. */
-  get runs() {
-    return [...this.#frames.keys()];
   }
 
   /** Make the frame now, so that the next start finds it ready; the listener is told `ready` or `unusable`. */
@@ -95,13 +92,20 @@ class Sandboxes {
     this.end(run);
   }
 
-  /** Stop every pass and take all frames out of the page. */
+  /**
+   * Stop every pass and take all frames out of the page.
+   *
+   * @returns {string[]} the passes that ran
+   */
   clear() {
+    const runs = [...this.#frames.keys()];
     const frames = new Set(this.#frames.values());
+    this.madeBy = null;
     if (this.#current !== null) frames.add(this.#current);
     this.#frames.clear();
     this.#current = null;
     for (const frame of frames) frame.remove();
+    return runs;
   }
 
   /** @returns {SandboxFrame} */
@@ -109,7 +113,9 @@ class Sandboxes {
     const place = /** @type {FramePlace} */ (this.#places[this.#faults.length]);
     const frame = new SandboxFrame(place, this.#worker, {
       ready: () => {
-        if (frame === this.#current) this.#listener.ready(place.by);
+        if (frame !== this.#current || this.madeBy === place.by) return;
+        this.madeBy = place.by;
+        this.#listener.ready(place.by);
       },
       unusable: (message) => {
         const runs = this.#bury(frame);
