@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.function import FunctionConnector, tool
     from codemode_jupyter.connectors.names import sanitize_name
     from codemode_jupyter.connectors.mcp import McpConnector
+    from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
+    from codemode_jupyter.connectors.openapi.oauth import ClientCredentials
     from codemode_jupyter.connectors.outbound import Outbound
     from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
     from codemode_jupyter.connectors.schema_types import json_schema_to_type
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BrowserExecutor",
     "CallRecord",
+    "ClientCredentials",
     "CodemodeError",
     "Connector",
     "DenoExecutor",
@@ -39,6 +42,7 @@ __all__ = [
     "Executor",
     "FunctionConnector",
     "McpConnector",
+    "OpenApiConnector",
     "Outbound",
     "OutboundRequest",
     "OutboundResponse",
@@ -62,6 +66,7 @@ __all__ = [
 _HOMES = {
     "BrowserExecutor": "sandbox.browser",
     "CallRecord": "runtime.records",
+    "ClientCredentials": "connectors.openapi.oauth",
     "CodemodeError": "errors",
     "Connector": "connectors.base",
     "DenoExecutor": "sandbox.deno",
@@ -70,6 +75,7 @@ _HOMES = {
     "Executor": "sandbox.protocol",
     "FunctionConnector": "connectors.function",
     "McpConnector": "connectors.mcp",
+    "OpenApiConnector": "connectors.openapi.connector",
     "Outbound": "connectors.outbound",
     "OutboundRequest": "connectors.outbound_messages",
     "OutboundResponse": "connectors.outbound_messages",

@@ -90,7 +90,7 @@ class OpenApiConnector(Connector):
     >>> OpenApiConnector("server", "http://localhost:8888/api/spec.yaml", headers={"Authorization": f"token {token}"})
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  options by keyword
         self,
         name: str,
         document: Source,
@@ -108,7 +108,7 @@ class OpenApiConnector(Connector):
         send: Send | None = None,
     ) -> None:
         super().__init__(name, instructions or "")
-        for library in ("httpx", "jsonschema", "referencing"):
+        for library in ("httpx", "yaml"):
             needed(library)
         if not isinstance(document, str) and not hasattr(document, "__fspath__"):
             check_document(document)
@@ -140,11 +140,14 @@ class OpenApiConnector(Connector):
         root_address = cache(partial(self._root_address, document))
 
         def trusted(origin: Origin) -> bool:
-            return origin in self._credentials_to or origin == root_address().origin
+            try:
+                return origin in self._credentials_to or origin == root_address().origin
+            except CodemodeError:  # the document's own server is no address, so this is another
+                return False
 
         schemes = security_schemes(document)
         credentials = Credentials(schemes, self._auth, self._headers, redactor, trusted)
-        sender = Sender(credentials, trusted, self._redirect_to, redactor, self._timeout, self._send)
+        sender = Sender(credentials, redactor, self._redirect_to, self._timeout, self._send)
         found = list(operations(document))
         traces = [one for one in found if one.method == "TRACE"]
         kept = [one for one in found if one.method != "TRACE"]
@@ -156,14 +159,13 @@ class OpenApiConnector(Connector):
             sender,
             self._policy,
             partial(self._address, document),
-            self._timeout,
         )
         names = tool_names(kept, [REQUEST])
         self._policy.check_names(self.name, [REQUEST, *names])
         self._tell(document, traces)
         general = document.root.get("security")
         security = [one for one in general if isinstance(one, Mapping)] if isinstance(general, list) else None
-        low_level = request_tool(self.name, sender, self._policy, root_address, security, self._timeout)
+        low_level = request_tool(self.name, sender, self._policy, root_address, security)
         return (low_level, *(maker.tool(one, name) for one, name in zip(kept, names, strict=True)))
 
     def _address(self, document: Document, operation: Operation) -> Address:

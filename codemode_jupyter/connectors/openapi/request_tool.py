@@ -20,10 +20,10 @@ from codemode_jupyter.connectors.openapi.responses import as_bytes, shown_header
 from codemode_jupyter.connectors.openapi.sending import Sender
 from codemode_jupyter.connectors.openapi.serialization import query_pairs, text_of
 from codemode_jupyter.connectors.openapi.tools import OVERWRITING, SAFE
-from codemode_jupyter.connectors.openapi.validation import ArgumentsCheck
 from codemode_jupyter.connectors.origins import Address, parse_address
 from codemode_jupyter.connectors.outbound_messages import OutboundRequest
 from codemode_jupyter.connectors.request_headers import can_be_sent, is_forbidden
+from codemode_jupyter.connectors.schema_validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 
 NAME = "request"
@@ -60,17 +60,16 @@ def request_tool(
     policy: ApprovalPolicy,
     base: Callable[[], Address],
     security: Sequence[Mapping[str, Any]] | None,
-    timeout: float,
 ) -> Tool:
     """Return the tool."""
     name = f"{connector}.{NAME}"
-    check = ArgumentsCheck(name, _SCHEMA)
+    check = SchemaValidator(name, _SCHEMA)
 
     def validate(arguments: Arguments) -> OutboundRequest:
         given = {key: value for key, value in arguments.items() if value is not None or key == "body"}
         if isinstance(method := given.get("method"), str):
             given["method"] = method.upper()
-        check.check(given)
+        check(given)
         try:
             return _request(given, base(), sender)
         except _Refused as fault:
@@ -86,13 +85,14 @@ def request_tool(
     return Tool(
         NAME,
         call,
-        "Make any request to the service, with its credentials: what no other tool does. Returns status, headers, body.",
+        "Make any request to the service, with its credentials, when no other tool fits.\n\n"
+        "Returns status, headers and body.",
         _SCHEMA,
         _OUTPUT,
         ("path", "method", "params", "body", "headers", "contentType"),
         validate,
         _approval(policy),
-        timeout=timeout,
+        timeout=sender.timeout,
     )
 
 

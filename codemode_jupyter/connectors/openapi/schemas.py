@@ -120,6 +120,13 @@ class _Translation:
             return schema
         if not isinstance(schema, Mapping):
             return {}
+        made = self._parts_of(schema, base)
+        self._correct(made, schema, base)
+        if isinstance(reference := schema.get("$ref"), str):
+            made = self._referring(made, reference, base)
+        return _or_null(made) if schema.get("nullable") is True else made
+
+    def _parts_of(self, schema: Mapping[str, Any], base: str) -> JsonSchema:
         made = {key: schema[key] for key in _PLAIN if key in schema}
         for key in _MAPS:
             if isinstance(values := schema.get(key), Mapping):
@@ -130,10 +137,7 @@ class _Translation:
         for key in _SCHEMAS:
             if isinstance(schema.get(key), Mapping | bool):
                 made[key] = self.write(schema[key], base)
-        self._correct(made, schema, base)
-        if isinstance(reference := schema.get("$ref"), str):
-            made = self._referring(made, reference, base)
-        return _or_null(made) if schema.get("nullable") is True else made
+        return made
 
     def _referring(self, made: JsonSchema, reference: str, base: str) -> JsonSchema:
         if self._schemas.is_3_0:  # what stands beside a reference means nothing there, but people write descriptions

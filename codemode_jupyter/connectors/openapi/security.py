@@ -71,6 +71,7 @@ class Credentials:
     ) -> None:
         self._schemes = schemes
         self._redactor = redactor
+        self.trusted = trusted
         self._headers = _checked_headers(headers)
         self._secrets: dict[str, Any] = {}
         for name, secret in _by_scheme(schemes, auth).items():

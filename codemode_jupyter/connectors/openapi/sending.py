@@ -40,32 +40,28 @@ class Sender:
     ----------
     credentials : Credentials
         What is added to requests to trusted origins.
-    trusted : callable
-        Says whether an origin may see a secret.
-    redirect_to : iterable of Origin
-        Other servers that redirects may lead to, without credentials.
     redactor : Redactor
         Takes secrets out of responses and messages.
-    timeout : float
+    redirect_to : iterable of Origin, default ()
+        Other servers that redirects may lead to, without credentials.
+    timeout : float, default 60.0
         Seconds that a call may take, waiting included.
-    send : async function or None
+    send : async function, optional
         Makes a request instead of httpx.
     """
 
     def __init__(
         self,
         credentials: Credentials,
-        trusted: Callable[[Origin], bool],
-        redirect_to: Iterable[Origin],
         redactor: Redactor,
-        timeout: float,
-        send: Send | None,
+        redirect_to: Iterable[Origin] = (),
+        timeout: float = 60.0,
+        send: Send | None = None,
     ) -> None:
         self.credentials = credentials
-        self._trusted = trusted
+        self.timeout = timeout
         self._redirect_to = tuple(redirect_to)
         self._redactor = redactor
-        self._timeout = timeout
         self._send = send
         self._senders: dict[Origin, HttpSender] = {}
 
@@ -79,10 +75,10 @@ class Sender:
         CodemodeError
             ``request_failed``, ``redirect_refused``, ``too_large``, ``authorization_failed``
         """
-        ends = time.monotonic() + self._timeout - _MARGIN
+        ends = time.monotonic() + self.timeout - _MARGIN
         origin = parse_address(request.url).origin
         for attempt in range(1, _MOST_TRIES + 1):
-            added = await self.credentials.additions(security) if self._trusted(origin) else Additions()
+            added = await self.credentials.additions(security) if self.credentials.trusted(origin) else Additions()
             response = await self._once(name, origin, _with(request, added))
             if response.status == _UNAUTHORIZED and attempt == 1 and self.credentials.renew():
                 continue
@@ -94,7 +90,7 @@ class Sender:
 
     def is_trusted(self, url: str) -> bool:
         """Say whether the server of an address sees the secrets."""
-        return self._trusted(parse_address(url).origin)
+        return self.credentials.trusted(parse_address(url).origin)
 
     async def _once(self, name: str, origin: Origin, request: OutboundRequest) -> OutboundResponse:
         try:

@@ -5,6 +5,7 @@ Owns: percent-encoding and the shapes of lists and objects. Never does: check a 
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -37,9 +38,9 @@ def json_text(value: object) -> str:
     Raises
     ------
     TypeError, ValueError
-        It has no JSON form: bytes, or a number that is none.
+        It has no JSON form, such as a number that is none.
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_base64)
 
 
 def encoded(text: str, *, allow_reserved: bool = False) -> str:
@@ -104,6 +105,13 @@ def header_text(parameter: Parameter, value: object) -> str:
 def cookie_pairs(parameter: Parameter, value: object) -> Iterator[str]:
     """Yield the ``name=value`` pairs of a cookie, encoded so that none can end another."""
     yield from query_pairs(parameter, value)
+
+
+def _base64(value: object) -> str:
+    """Return bytes as JSON has them (``format: byte``; ``contentEncoding`` of JSON Schema)."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def _items(value: object) -> list[tuple[str | None, str]] | None:

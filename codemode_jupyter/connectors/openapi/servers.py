@@ -69,14 +69,16 @@ def server_address(server: Mapping[str, Any], variables: Mapping[str, str], docu
 
     written = str(server.get("url", "/"))
     text = _VARIABLE.sub(value, written)
+    why = "it has a query"
     try:
         address = parse_address(urljoin(document, text))
-        if "?" in address.path:
-            raise ValueError("it has a query")
     except ValueError as fault:
-        raise CodemodeError(
-            "no_server",
-            f"The document's server {written[:200]!r} is no address that requests can go to: {fault}.",
-            hint='Say where the service is: OpenApiConnector(…, base_url="https://api.example.com").',
-        ) from None
-    return Address(address.origin, address.path.rstrip("/"))
+        why = str(fault)
+    else:
+        if "?" not in address.path:
+            return Address(address.origin, address.path.rstrip("/"))
+    raise CodemodeError(
+        "no_server",
+        f"The document's server {written[:200]!r} is no address that requests can go to: {why}.",
+        hint='Say where the service is: OpenApiConnector(…, base_url="https://api.example.com").',
+    )

@@ -20,10 +20,10 @@ from codemode_jupyter.connectors.openapi.requests import RequestShape, RequestWr
 from codemode_jupyter.connectors.openapi.responses import accepted, as_bytes, output_schema, shown_headers, value_of
 from codemode_jupyter.connectors.openapi.schemas import Schemas
 from codemode_jupyter.connectors.openapi.sending import IDEMPOTENT, Sender
-from codemode_jupyter.connectors.openapi.validation import ArgumentsCheck
 from codemode_jupyter.connectors.origins import Address
 from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
 from codemode_jupyter.connectors.request_headers import is_forbidden
+from codemode_jupyter.connectors.schema_validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -44,7 +44,6 @@ class ToolMaker:
     sender: Sender
     policy: ApprovalPolicy
     base: Callable[[Operation], Address]
-    timeout: float
 
     def tool(self, operation: Operation, name: str) -> Tool:
         """Return the tool of an operation."""
@@ -53,13 +52,12 @@ class ToolMaker:
         if output is not None and uses:
             output = {**output, "$defs": self.responses.definitions(uses)}
         path = f"{self.connector}.{name}"
-        check = ArgumentsCheck(path, schema)
+        check = SchemaValidator(path, schema)
         writer = RequestWriter(path, shape, lambda: self.base(operation))
 
         def validate(arguments: Arguments) -> OutboundRequest:
             given = without_nulls(arguments, shape.parameters)
-            check.check(given)
-            return writer.write(given)
+            return writer.write(check(given))
 
         async def call(request: OutboundRequest, context: ToolContext) -> object:  # noqa: ARG001  the shape of every tool
             response = await self.sender.send(path, request, operation.security)
@@ -77,7 +75,7 @@ class ToolMaker:
                 name, only_reads=operation.method in SAFE, destructive=operation.method in OVERWRITING
             ),
             idempotent=operation.method in IDEMPOTENT,
-            timeout=self.timeout,
+            timeout=self.sender.timeout,
         )
 
     def outcome(self, path: str, line: str, request: OutboundRequest, response: OutboundResponse) -> object:
@@ -123,7 +121,7 @@ class ToolMaker:
                 else {**properties, **optional, body: schema}
             )
             required += [body] if operation.body.required else []
-            if len(media) > 1 or "*" in media[0].type and kind_of(media[0].type) != "any":
+            if len(media) > 1 or ("*" in media[0].type and kind_of(media[0].type) != "any"):
                 content_type = names.further("contentType", "requestContentType")
                 properties[content_type] = _choice((one.type for one in media), "Media type of the body.")
         types = tuple(accepted(operation))
