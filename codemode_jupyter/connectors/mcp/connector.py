@@ -24,9 +24,9 @@ from codemode_jupyter.connectors.mcp.http_server import HttpServer
 from codemode_jupyter.connectors.mcp.keeper import GivenSession, SessionKeeper, Sessions
 from codemode_jupyter.connectors.mcp.listing import identifiers, list_tools
 from codemode_jupyter.connectors.mcp.remote_tool import RemoteTool
-from codemode_jupyter.connectors.mcp.schemas import SchemaCheck, input_schema
 from codemode_jupyter.connectors.mcp.stdio_server import StdioServer
-from codemode_jupyter.connectors.tool import Tool
+from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.tool import JsonSchema, Tool
 from codemode_jupyter.errors import CodemodeError
 
 CONNECT_SECONDS = 30.0
@@ -217,7 +217,7 @@ class McpConnector(Connector):
         hints = tool.annotations or types.ToolAnnotations()
         only_reads = hints.read_only_hint is True
         clean = self._sessions.redaction
-        schema = clean.value(input_schema(tool.input_schema))
+        schema = clean.value(_input_schema(tool.input_schema))
         output = None if tool.output_schema is None else clean.value(tool.output_schema)
         properties = schema.get("properties")
         return Tool(
@@ -227,13 +227,13 @@ class McpConnector(Connector):
                 self._conversation,
                 tool.name,
                 path,
-                None if output is None else SchemaCheck(output, f"the result of {path}"),
+                None if output is None else SchemaValidator(f"the result of {path}", output),
             ),
             description=clean.text(tool.description or tool.title or hints.title or "")[:_DESCRIPTION],
             input_schema=schema,
             output_schema=output,
             parameters=tuple(map(str, properties)) if isinstance(properties, Mapping) else (),
-            validate=SchemaCheck(schema, path).arguments,
+            validate=SchemaValidator(path, schema),
             requires_approval=self._requires_approval(name, only_reads, hints.destructive_hint),
             idempotent=only_reads or hints.idempotent_hint is True,
             timeout=self._timeout,
@@ -247,3 +247,12 @@ class McpConnector(Connector):
         if asked is True:
             self._gated.add(name)
         return True if asked is False and name in self._gated else asked
+
+
+def _input_schema(schema: Mapping[str, Any]) -> JsonSchema:
+    """Return the schema of an arguments object; one that says nothing of an object is an open object."""
+    if "$ref" in schema:
+        return dict(schema)
+    if schema.get("type") == "object" or "properties" in schema:
+        return {**schema, "type": "object"}
+    return {"type": "object"}

@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from codemode_jupyter.connectors.mcp.conversation import Conversation
 from codemode_jupyter.connectors.mcp.keeper import Sessions
 from codemode_jupyter.connectors.mcp.results import unwrap
-from codemode_jupyter.connectors.mcp.schemas import SchemaCheck
+from codemode_jupyter.connectors.schema_validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, ToolContext
 from codemode_jupyter.errors import CodemodeError
 
@@ -34,7 +34,7 @@ class RemoteTool:
     """Calls one tool; ``path`` is its name in programs, with the connector's."""
 
     def __init__(
-        self, sessions: Sessions, conversation: Conversation, name: str, path: str, output: SchemaCheck | None
+        self, sessions: Sessions, conversation: Conversation, name: str, path: str, output: SchemaValidator | None
     ) -> None:
         self._sessions = sessions
         self._conversation = conversation
@@ -118,10 +118,13 @@ class RemoteTool:
         value = unwrap(cleaned, declared=self._output is not None)
         structured = cleaned.get("structuredContent")
         if self._output is not None and structured is not None:
-            fault = self._output.first_fault(structured)
-            if fault is not None:
+            faults = self._output.faults(structured)
+            if faults:
+                first = f"{faults[0]['path']}: {faults[0]['message']}".removeprefix(": ")
                 raise CodemodeError(
-                    "result_invalid", f"{self._path} ran, but its result does not fit its output schema: {fault}."
+                    "result_invalid",
+                    f"{self._path} ran, but its result does not fit its output schema: {first}.",
+                    data={"faults": faults},
                 )
         return value
 
