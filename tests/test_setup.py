@@ -27,6 +27,14 @@ def make(folder, *arguments, **variables):
     return subprocess.run(command, cwd=folder, env=env | variables, capture_output=True, text=True, check=False)
 
 
+def ask(folder, module, **variables):
+    """Have the module of a browser make sure of it."""
+    script = f"import {module}; {module}.ensure()"
+    env = {name: value for name, value in os.environ.items() if not name.startswith("CODEMODE_")} | variables
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=folder / "tools", env=env, capture_output=True, text=True, check=False)
+
+
 def test_without_a_python_it_says_what_to_install(checkout):
     done = make(checkout, "demo", "PYTHON=no-such-python")
     assert done.returncode != 0
@@ -44,14 +52,23 @@ def test_without_the_package_index_it_says_so_and_can_be_tried_again(checkout):
         assert "Traceback" not in done.stderr
 
 
-def test_a_chromium_that_does_not_start_is_named(checkout):
-    script = "import browser; browser.ensure()"
-    env = os.environ | {"CODEMODE_CHROMIUM": "/no/such/chromium"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=checkout / "tools", env=env, capture_output=True, text=True, check=False
-    )
+@pytest.mark.parametrize(
+    ("module", "variable"),
+    [("browser", "CODEMODE_CHROMIUM"), ("firefox", "CODEMODE_FIREFOX")],
+    ids=["Chromium", "Firefox"],
+)
+def test_a_browser_that_does_not_start_is_named(checkout, module, variable):
+    done = ask(checkout, module, **{variable: "/no/such/browser"})
     assert done.returncode == 1
-    assert "CODEMODE_CHROMIUM is set to /no/such/chromium, which does not start." in done.stderr
+    assert f"{variable} is set to /no/such/browser, which does not start." in done.stderr
+
+
+def test_without_a_firefox_the_set_up_goes_on_and_says_what_is_skipped(checkout, tmp_path):
+    nothing = tmp_path / "empty"
+    nothing.mkdir()
+    done = ask(checkout, "firefox", PATH=str(nothing))
+    assert done.returncode == 0
+    assert "the tests in Firefox are skipped. Install firefox-esr" in done.stdout
 
 
 def test_nothing_installed_below_the_checkout_is_taken_for_an_es_module():

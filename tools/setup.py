@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import browser
+import firefox
 import javascript
 import virtual_environment
 from console import ROOT, give_up, say
@@ -31,11 +32,13 @@ def test(arguments: list[str]) -> int:
     """Install what the tests need and run them; return pytest's exit code."""
     virtual_environment.ensure("test")
     javascript.ensure()
-    chromium = browser.ensure()
+    browsers = {browser.VARIABLE: browser.ensure()}
+    if second := firefox.ensure():
+        browsers[firefox.VARIABLE] = second
     if _run([virtual_environment.PYTHON, "tests/kernels.py"]) != 0:
         give_up("the second kernel of the tests is missing (the lines above say why).")
     say("running the tests")
-    return _run([virtual_environment.PYTHON, "-m", "pytest", *arguments], **{browser.VARIABLE: chromium})
+    return _run([virtual_environment.PYTHON, "-m", "pytest", *arguments], **browsers)
 
 
 def _run(command: list[object], *, folder: str = ".", **extra: str) -> int:
