@@ -7,10 +7,12 @@ Never does: read what a Worker says; ``PassSession`` does.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import shutil
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno_process import DenoProcess, DenoRun, Failure
+from codemode_jupyter.sandbox.pool import MAX_PASSES, Pool
 from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 from codemode_jupyter.sandbox.session import PassSession
 
@@ -33,27 +35,33 @@ class DenoExecutor:
 
     The process starts with the first pass, serves all others of its event loop, and is replaced when it dies. A pass
     that does not end by itself is ended by killing the process when it is alone in it, else by ending its Worker; such
-    a process takes no further passes.
+    a process takes no further passes. When a process dies with several passes in it, nobody knows which one brought it
+    down: each of them runs in a process of its own next time.
 
     Parameters
     ----------
     binary : str or None, default None
         Path of the ``deno`` executable; ``None``: the one of the ``deno`` package, else the one on the path.
+    max_passes : int, default 8
+        How many passes run at once; the others wait for their turn, without running time.
 
     Raises
     ------
     CodemodeError
-        Code ``no_sandbox``: there is no Deno.
+        Code ``no_sandbox``: there is no Deno. Code ``invalid_option``: ``max_passes`` is no number above 0.
     """
 
     name = "deno"
 
-    def __init__(self, binary: str | None = None) -> None:
+    def __init__(self, binary: str | None = None, *, max_passes: int = MAX_PASSES) -> None:
+        self._pool = Pool(max_passes)
         found = binary or find_deno()
         if found is None:
             raise CodemodeError("no_sandbox", "The headless sandbox, Deno, is not installed.", hint=INSTALL_HINT)
         self._binary = found
         self._processes: list[DenoProcess] = []
+        self._suspects: set[str] = set()
+        """Executions whose process died while several passes ran in it."""
         self._is_closed = False
 
     @property
@@ -62,20 +70,31 @@ class DenoExecutor:
         return self._is_closed
 
     async def run_pass(self, request: PassRequest, handler: PassHandler) -> PassEnd:
-        """Run one pass to its end; cancelling kills it at once.
+        """Run one pass to its end once it has its turn; cancelling kills it at once.
 
         Raises
         ------
         CodemodeError
             Code ``no_sandbox``: Deno cannot be started, or the executor is closed.
         """
-        process = self._process()
+        async with self._pool.place():
+            end = await self._run_now(request, handler)
+        if end.kind != "lost":
+            self._suspects.discard(request.execution_id)
+        return end
+
+    async def _run_now(self, request: PassRequest, handler: PassHandler) -> PassEnd:
+        process = self._process(alone=request.execution_id in self._suspects)
         session = PassSession(request, handler, lambda text: process.send(run_id, text))
 
         def fail(kind: Failure, reason: str) -> None:
+            if kind == "lost" and not process.is_retired and not self._is_closed:
+                self._suspects.add(request.execution_id)
             session.end(PassEnd(kind, error=reason))
 
-        run_id = process.open(DenoRun(session.receive, fail))
+        # Tools run for whoever started this pass, not the one that started the process.
+        context = contextvars.copy_context()
+        run_id = process.open(DenoRun(lambda text: context.run(session.receive, text), fail))
         is_over = False
         try:
             session.start()
@@ -98,15 +117,18 @@ class DenoExecutor:
         for process in processes:
             await asyncio.to_thread(process.wait)
 
-    def _process(self) -> DenoProcess:
-        """Return a process that takes passes of the running loop, starting one if there is none."""
+    def _process(self, *, alone: bool) -> DenoProcess:
+        """Return a process that takes passes of the running loop, starting one if there is none.
+
+        One that is to be ``alone`` gets a new one, which nobody else is given.
+        """
         if self._is_closed:
             raise CodemodeError("no_sandbox", "The headless sandbox was closed.")
         loop = asyncio.get_running_loop()
         for process in list(self._processes):
             if not process.is_usable:
                 self._put_away(process)
-            elif process.serves(loop):
+            elif not alone and process.serves(loop):
                 return process
         try:
             process = DenoProcess(self._binary)
@@ -114,6 +136,7 @@ class DenoExecutor:
             raise CodemodeError(
                 "no_sandbox", f"Deno cannot be started ({self._binary}): {error}.", hint=INSTALL_HINT
             ) from error
+        process.is_retired = alone
         self._processes.append(process)
         return process
 

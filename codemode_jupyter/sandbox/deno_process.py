@@ -10,11 +10,14 @@ of the line. Neither side looks into a text on its way.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import weakref
@@ -22,13 +25,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from codemode_jupyter.sandbox.memory_limit import MemoryLimit
 from codemode_jupyter.sandbox.pipes import open_pipes
 from codemode_jupyter.sandbox.worker_source import worker_source
 
 Failure: TypeAlias = Literal["lost", "memory", "too_large", "protocol"]
 
 HEAP_MEGABYTES = 512
-"""Limit of one sandbox's memory, given to V8; over it the process dies."""
+"""Limit of one sandbox's heap, given to V8; over it the process dies."""
+
+PROCESS_MEGABYTES = 2_048
+"""Limit of the whole process: the heaps, and the typed arrays outside of them; over it the process is killed."""
+
+_GIVES_UP = (signal.SIGABRT, signal.SIGTRAP, signal.SIGILL, signal.SIGSEGV) if sys.platform != "win32" else ()
+"""How an engine ends that cannot go on: nearly always for want of memory, and not always with a word."""
+
+_LAST_MOMENT = 0.1
+"""Seconds that the system may take to say how a process ended whose output has ended: its memory is gone by then."""
 
 _FOLDER = Path(__file__).parent / "js" / "deno"
 _FLAGS = (
@@ -82,6 +95,7 @@ class DenoProcess:
             env=_environment(folder),
             start_new_session=True,
         )
+        self._memory = MemoryLimit(self._process, PROCESS_MEGABYTES)
         secret = secrets.token_hex(16)
         self._mark = f"{secret} ".encode()
         self._runs: dict[str, DenoRun] = {}
@@ -117,6 +131,7 @@ class DenoProcess:
         """Give a run a Worker of its own and return its id."""
         run_id = secrets.token_hex(8)
         self._runs[run_id] = run
+        self._memory.watch(is_needed=True)
         self._order("open", run_id)
         return run_id
 
@@ -128,6 +143,7 @@ class DenoProcess:
         """Free a run's Worker."""
         if self._runs.pop(run_id, None) is not None:
             self._order("close", run_id)
+            self._memory.watch(is_needed=bool(self._runs))
 
     def kill(self) -> None:
         """Kill the process; every run in it fails as lost, soon."""
@@ -169,6 +185,10 @@ class DenoProcess:
         if self._is_dead:
             return
         self._is_dead = True
+        self._memory.close()
+        if self._runs:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LAST_MOMENT)
         self._process.kill()
         # The system keeps its entry until it is waited for, which may take a moment.
         threading.Thread(target=self._forget, name="codemode-deno-end", daemon=True).start()
@@ -183,10 +203,14 @@ class DenoProcess:
 
     def _why(self, run_count: int) -> tuple[Failure, str]:
         error_text = self._pipes.error_text
-        if b"out of memory" in error_text.lower() and run_count == 1:
-            return "memory", f"The program used more than {HEAP_MEGABYTES} MB of memory."
+        is_memory = self._memory.was_exceeded or b"out of memory" in error_text.lower() or self._gave_up()
+        if is_memory and run_count == 1:
+            return "memory", "The program used more memory than a sandbox has."
         last = error_text.decode("utf-8", "replace").strip().splitlines()
         return "lost", "The sandbox's process ended" + (f": {last[-1][:300]}" if last else ".")
+
+    def _gave_up(self) -> bool:
+        return self._process.returncode is not None and -self._process.returncode in _GIVES_UP
 
 
 def _environment(folder: str) -> dict[str, str]:
