@@ -159,7 +159,7 @@ function receiveReplies(replies) {
       if (recordedCallEvents[call.seq] === undefined) arrivedCalls.push(call);
     }
   }
-  wake();
+  turnNow();
 }
 
 /** @returns {Call | undefined} the call whose promise settles next */

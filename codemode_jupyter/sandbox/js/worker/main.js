@@ -136,7 +136,7 @@ function endPass(status, details = {}) {
 }
 
 function start() {
-  if (realSetImmediate === undefined) pumpChannel.port1.onmessage = takeTurn;
+  startPump();
   listenGlobally("unhandledrejection", (event) => {
     event.preventDefault();
     unhandledRejections.set(event.promise, event.reason);
