@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.base import Connector
     from codemode_jupyter.connectors.declarations import generate_types
     from codemode_jupyter.connectors.function import FunctionConnector, tool
-    from codemode_jupyter.connectors.names import sanitize_name
     from codemode_jupyter.connectors.mcp import McpConnector
+    from codemode_jupyter.connectors.names import sanitize_name
     from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
     from codemode_jupyter.connectors.openapi.oauth import ClientCredentials
     from codemode_jupyter.connectors.outbound import Outbound
     from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
     from codemode_jupyter.connectors.schema_types import json_schema_to_type
     from codemode_jupyter.connectors.tool import Tool, ToolContext
+    from codemode_jupyter.connectors.toolset.connector import ToolSetConnector
     from codemode_jupyter.errors import CodemodeError
     from codemode_jupyter.program import normalize_code, truncate_response, truncate_result
     from codemode_jupyter.runtime.records import CallRecord, ErrorDetail, ExecutionRecord, Outcome, PendingCall, Snippet
@@ -52,6 +53,7 @@ __all__ = [
     "Snippet",
     "Tool",
     "ToolContext",
+    "ToolSetConnector",
     "generate_types",
     "json_schema_to_type",
     "load_ipython_extension",
@@ -85,6 +87,7 @@ _HOMES = {
     "Snippet": "runtime.records",
     "Tool": "connectors.tool",
     "ToolContext": "connectors.tool",
+    "ToolSetConnector": "connectors.toolset.connector",
     "generate_types": "connectors.declarations",
     "json_schema_to_type": "connectors.schema_types",
     "normalize_code": "program",

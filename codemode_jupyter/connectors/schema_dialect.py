@@ -18,6 +18,7 @@ _ONE = frozenset(
 )
 _SEVERAL = frozenset(["allOf", "anyOf", "oneOf", "prefixItems"])
 _NAMED = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
+_LISTS = frozenset(["enum", "required"])
 _VALUES = frozenset(["const", "default", "enum", "example", "examples"])
 _DEEPEST = 200
 _NOTHING = object()
@@ -61,6 +62,8 @@ def _under(key: str, value: object, depth: int) -> object:
         named = {name: _schema(one, depth) for name, one in value.items() if isinstance(name, str)}
         # `jsonschema` forgets the path of a fault where a property is simply `false`.
         return {name: {"not": {}} if one is False else one for name, one in named.items()}
+    if key in _LISTS and not isinstance(value, list):
+        return _NOTHING
     return value if key in _VALUES else _other(value, depth)
 
 

@@ -99,7 +99,17 @@ def test_a_schema_of_any_draft_asks_for_what_it_says(schema: Any, value: Any, ex
     [
         {"$ref": "#/nowhere"},
         {"$ref": "#/properties/broken"},
-        {"$ref": 4, "$id": 5, "type": 7, "enum": 3, "anyOf": {}, "minLength": "q", "multipleOf": 0, "properties": []},
+        {
+            "$ref": 4,
+            "$id": 5,
+            "type": 7,
+            "enum": 3,
+            "anyOf": {},
+            "minLength": "q",
+            "multipleOf": 0,
+            "properties": [],
+            "required": "sound",
+        },
         {"type": "bogus"},
         {"pattern": "("},
         {"pattern": "(" * 5000},

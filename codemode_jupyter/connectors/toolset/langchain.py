@@ -1,0 +1,124 @@
+"""Tools of LangChain: ``BaseTool``, ``@tool``, ``StructuredTool``.
+
+Owns: recognising one, its schema without injected arguments, and its results and errors.
+Never does: import LangChain (whoever passes its tools has), or let a program give what LangChain injects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
+from codemode_jupyter.connectors.toolset.approval_flags import SPELLINGS, approval_flag
+from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional
+from codemode_jupyter.errors import CodemodeError
+
+
+def is_langchain_tool(item: object) -> bool:
+    """Say whether something is a tool of LangChain."""
+    return _from_langchain(type(item), "BaseTool")
+
+
+def read_langchain_tool(item: Any) -> ForeignTool:
+    """Return the tool; ``metadata``, ``extras`` or an attribute may ask for approval.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_tool``: an approval flag that says nothing.
+    """
+    schema = _schema(item)
+    flags: dict[str, Any] = {}
+    for source in (item.extras if hasattr(item, "extras") else None, item.metadata, _attributes(item)):
+        flags.update(source if isinstance(source, Mapping) else {})
+    made = Tool(
+        name=item.name,
+        call=_Call(item, tuple(schema["properties"])),
+        description=first_line(item.description),
+        input_schema=schema,
+        parameters=positional(schema),
+        requires_approval=approval_flag(item.name, flags),
+        cancellable=getattr(item, "coroutine", None) is not None or not _runs_in_thread(item),
+    )
+    return ForeignTool(item.name, made)
+
+
+class _Call:
+    """Runs a tool as LangChain does, but with errors raised and results as they are."""
+
+    def __init__(self, item: Any, known: tuple[str, ...]) -> None:
+        self._known = known
+        self._name = item.name
+        handlers = {
+            handler: _raiser(item.name, getattr(item, handler))
+            for handler in ("handle_tool_error", "handle_validation_error")
+            if getattr(item, handler, None)
+        }
+        self._item = item.model_copy(update=handlers) if handlers else item
+        self._has_artifact = item.response_format == "content_and_artifact"
+        self._wants_id = self._has_artifact or _injects_call_id(item)
+
+    async def __call__(self, arguments: Arguments, context: ToolContext) -> Any:
+        call_id = context.idempotency_key if self._wants_id else None
+        try:
+            # Not `ainvoke`, which would take arguments of the form of a tool call for one, and its name for the tool's.
+            result = await self._item.arun(dict(arguments), tool_call_id=call_id)
+        except CodemodeError:
+            raise
+        except ValidationError as error:
+            raise invalid_arguments(self._name, arguments, error, self._known) from None
+        except Exception as error:
+            if _from_langchain(type(error), "ToolException"):
+                raise _failed(self._name, str(error)) from error
+            raise
+        if not hasattr(result, "tool_call_id"):
+            return result
+        if getattr(result, "status", "") == "error":
+            raise _failed(self._name, str(result.content))
+        return {"content": result.content, "artifact": result.artifact} if self._has_artifact else result.content
+
+
+def _schema(item: Any) -> JsonSchema:
+    called = item.tool_call_schema  # without what LangChain injects
+    if isinstance(called, Mapping):
+        raw: Any = dict(called)
+    else:
+        raw = called.model_json_schema() if hasattr(called, "model_json_schema") else called.schema()
+    return arguments_schema(raw, getattr(item, "_injected_args_keys", frozenset()))
+
+
+def _attributes(item: Any) -> dict[str, Any]:
+    return {spelling: getattr(item, spelling) for spelling in SPELLINGS if hasattr(item, spelling)}
+
+
+def _raiser(name: str, handler: Any) -> Any:
+    """Return a handler that raises the text which another handler would have passed off as the tool's result."""
+
+    def raises(error: Exception) -> str:
+        text = handler(error) if callable(handler) else handler if isinstance(handler, str) else str(error)
+        raise _failed(name, str(text)) from error
+
+    return raises
+
+
+def _failed(name: str, text: str) -> CodemodeError:
+    return CodemodeError("tool_failed", text or f"{name} failed without a message.")
+
+
+def _injects_call_id(item: Any) -> bool:
+    fields = getattr(item.get_input_schema(), "model_fields", {})
+    annotated = [part for field in fields.values() for part in (field.annotation, *field.metadata)]
+    return any("InjectedToolCallId" in (getattr(part, "__name__", ""), type(part).__name__) for part in annotated)
+
+
+def _runs_in_thread(item: Any) -> bool:
+    owner = next(cls for cls in type(item).__mro__ if "_arun" in vars(cls))
+    return owner.__module__.startswith("langchain_core.tools")
+
+
+def _from_langchain(kind: type, name: str) -> bool:
+    return any(cls.__name__ == name and cls.__module__.startswith("langchain_core.") for cls in kind.__mro__)
