@@ -14,7 +14,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from codemode_jupyter.connectors.mcp.redaction import Redaction, header_secrets, url_secrets
-from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, too_large
+from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, refusals, too_large
 from codemode_jupyter.errors import CodemodeError
 
 _CONNECT_SECONDS = 30.0
@@ -70,6 +70,9 @@ class HttpServer:
 
     async def _look(self, response: httpx2.Response) -> None:
         if response.status_code >= 400:  # noqa: PLR2004  RFC 9110, 15.5: errors of client and server
+            statuses = refusals.get()  # the SDK sends a request in the context of the call that made it
+            if statuses is not None and "mcp-session-id" in response.request.headers:
+                statuses.append(response.status_code)
             self._refusal = f"HTTP {response.status_code} {response.reason_phrase}".strip()
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.DecodingError("The server compressed its answer though it was asked not to.")

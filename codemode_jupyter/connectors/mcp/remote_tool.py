@@ -9,6 +9,7 @@ longer knows the session (HTTP 404), it first wants an answer of the person, or 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 import mcp_types as types
@@ -20,6 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from codemode_jupyter.connectors.mcp.conversation import Conversation
 from codemode_jupyter.connectors.mcp.keeper import Sessions
 from codemode_jupyter.connectors.mcp.results import unwrap
+from codemode_jupyter.connectors.mcp.transport import refusals
 from codemode_jupyter.connectors.schema_validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, ToolContext
 from codemode_jupyter.errors import CodemodeError
@@ -64,10 +66,11 @@ class RemoteTool:
         session = await self._sessions.session()
         params = types.CallToolRequestParams(name=self._name, arguments=arguments)
         for _ in range(_MOST_ROUNDS):
+            statuses: list[int] = []
             try:
-                answer = await self._send(session, params, context)
+                answer = await self._send(session, params, context, statuses)
             except MCPError as error:
-                if _session_is_unknown(error):
+                if HTTPStatus.NOT_FOUND in statuses:  # MCP "Transports": the server does not know the session any more
                     self._sessions.lost()
                     session = await self._sessions.session()
                 elif error.code != URL_ELICITATION_REQUIRED or not await self._visited(error):
@@ -83,12 +86,18 @@ class RemoteTool:
             )
         raise MCPError(INVALID_REQUEST, f"it asked for more than {_MOST_ROUNDS} times before it did anything")
 
-    async def _send(self, session: ClientSession, params: types.CallToolRequestParams, context: ToolContext) -> _Answer:
+    async def _send(
+        self, session: ClientSession, params: types.CallToolRequestParams, context: ToolContext, statuses: list[int]
+    ) -> _Answer:
         async def show(progress: float, total: float | None, message: str | None) -> None:
             context.progress(progress, total, self._sessions.redaction.text(message or ""))
 
         request = types.CallToolRequest(params=params)
-        return await session.send_request(request, _ADAPTER, progress_callback=show)
+        token = refusals.set(statuses)
+        try:
+            return await session.send_request(request, _ADAPTER, progress_callback=show)
+        finally:
+            refusals.reset(token)
 
     async def _responses(self, session: ClientSession, asked: types.InputRequiredResult) -> types.InputResponses | None:
         """Answer what the server wants to know before it goes on (MCP 2026-07-28), one question after the other."""
@@ -147,8 +156,3 @@ class RemoteTool:
             f"{''.join(first)[:300]}.",
             hint="Whether it had an effect is not known.",
         )
-
-
-def _session_is_unknown(error: MCPError) -> bool:
-    """Tell whether a server has refused a call because it does not know the session (HTTP 404, MCP "Transports")."""
-    return error.code == INVALID_REQUEST and error.message == "Session terminated"

@@ -6,6 +6,7 @@ Owns: the interface, the bound of one message, and its words. Never does: open a
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from typing import Protocol, TypeAlias
 
 from mcp.shared._stream_protocols import ReadStream, WriteStream
@@ -16,6 +17,9 @@ from codemode_jupyter.connectors.mcp.redaction import Redaction
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Largest message that is read, in bytes."""
+
+refusals: ContextVar[list[int] | None] = ContextVar("mcp_refusals", default=None)
+"""The HTTP statuses by which a server refused requests of the call whose context this is."""
 
 Streams: TypeAlias = tuple[ReadStream[SessionMessage | Exception], WriteStream[SessionMessage]]
 
