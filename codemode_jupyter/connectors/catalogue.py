@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from codemode_jupyter.connectors.declarations import generate_types
 from codemode_jupyter.connectors.names import nearest_names
+from codemode_jupyter.connectors.overview import overview
+from codemode_jupyter.connectors.python_stubs import generate_stubs
 from codemode_jupyter.connectors.search import Searcher
 from codemode_jupyter.connectors.search_document import Document, tool_document
 from codemode_jupyter.connectors.search_index import SearchIndex
@@ -23,7 +25,17 @@ from codemode_jupyter.errors import CodemodeError
 MOST_RESULTS = 50
 """Most results that one search can give."""
 
+MOST_DECLARED = 100
+"""Tools of a connector that ``describe`` declares; of a connector with more it lists the names."""
+
+LONGEST_TYPES = 200_000
+"""Characters of declarations of a connector; instead of longer ones ``describe`` lists the names."""
+
+Language: TypeAlias = Literal["javascript", "python"]
+"""Language of the programs that a description is for."""
+
 _SNIPPET = "snippet:"
+_FENCES: Mapping[str, str] = {"javascript": "ts", "python": "python"}
 _FENCE = re.compile("`{3,}")
 
 
@@ -54,7 +66,11 @@ class CatalogueEntry:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """How something is used. ``types`` is TypeScript; for a snippet its program in a fence."""
+    """How something is used.
+
+    ``types`` are TypeScript declarations or Python stubs; of a connector with very many tools a list of them; of a
+    snippet its program in a fence.
+    """
 
     path: str
     kind: Literal["connector", "method", "snippet"]
@@ -108,29 +124,42 @@ class Catalogue:
         rows = [self._row(document, score) for document, score in found.best]
         return {"results": rows, "total": found.total, "truncated": found.total > len(rows)}
 
-    def describe(self, target: str, snippets: Sequence[SnippetLike] = ()) -> Description:
+    def describe(
+        self, target: str, snippets: Sequence[SnippetLike] = (), language: Language = "javascript"
+    ) -> Description:
         """Return how a connector, ``connector.method``, a method alone or a snippet is used.
 
-        A snippet that has the name of a connector or method is meant by ``snippet:NAME``.
+        Parameters
+        ----------
+        target : str
+            A name; a snippet that has the name of a connector or method is meant by ``snippet:NAME``.
+        snippets : sequence of SnippetLike, default ()
+            The snippets there are now.
+        language : {"javascript", "python"}, default "javascript"
+            The language of the program that will use it: TypeScript declarations, or Python stubs.
 
         Raises
         ------
         CodemodeError
-            ``unknown_name``, with the nearest names (``data["suggestions"]``), or ``ambiguous_name``.
+            ``unknown_name``, with the nearest names (``data["suggestions"]``), ``ambiguous_name``, ``invalid_option``.
         """
+        if language not in _FENCES:
+            raise CodemodeError(
+                "invalid_option", f"`language` is {language!r:.100}.", hint='Use "javascript" or "python".'
+            )
         name = target.strip().strip(".").removesuffix("()")
         connector, _, method = name.partition(".")
         entry = self._entries.get(name)
         if entry is not None:
-            return _connector_description(entry)
+            return _connector_description(entry, language)
         if connector in self._entries and method in self._entries[connector].tools:
-            return _method_description(connector, self._entries[connector].tools[method])
+            return _method_description(connector, self._entries[connector].tools[method], language)
         for snippet in snippets:
             if name in (snippet.name, f"{_SNIPPET}{snippet.name}"):
-                return self._snippet_description(snippet)
+                return self._snippet_description(snippet, language)
         owners = [entry for entry in self._entries.values() if name in entry.tools]
         if len(owners) == 1:
-            return _method_description(owners[0].name, owners[0].tools[name])
+            return _method_description(owners[0].name, owners[0].tools[name], language)
         if owners:
             paths = [f"{owner.name}.{name}" for owner in owners]
             raise CodemodeError(
@@ -188,18 +217,27 @@ class Catalogue:
         )
         return f"{_SNIPPET}{snippet.name}" if taken else snippet.name
 
-    def _snippet_description(self, snippet: SnippetLike) -> Description:
+    def _snippet_description(self, snippet: SnippetLike, language: Language) -> Description:
         fence = "`" * max(3, 1 + max((len(run) for run in _FENCE.findall(snippet.code)), default=0))
-        types = f"{snippet.description}\n\n{fence}ts\n{snippet.code}\n{fence}".lstrip()
+        written = getattr(snippet, "language", language)
+        mark = _FENCES.get(written, "")
+        types = f"{snippet.description}\n\n{fence}{mark}\n{snippet.code}\n{fence}".lstrip()
         return Description(self._snippet_path(snippet), "snippet", snippet.description, types)
 
 
-def _connector_description(entry: CatalogueEntry) -> Description:
-    types = generate_types(entry.tools, entry.name)
+def _declared(tools: Iterable[Tool], namespace: str, language: Language) -> str:
+    return generate_types(tools, namespace) if language == "javascript" else generate_stubs(tools, namespace)
+
+
+def _connector_description(entry: CatalogueEntry, language: Language) -> Description:
+    tools = list(entry.tools.values())
+    types = overview(entry.name, tools) if len(tools) > MOST_DECLARED else _declared(tools, entry.name, language)
+    if len(types) > LONGEST_TYPES:
+        types = overview(entry.name, tools)
     text = f"{entry.instructions}\n\n{types}" if entry.instructions else types
     return Description(entry.name, "connector", entry.instructions, text)
 
 
-def _method_description(connector: str, tool: Tool) -> Description:
+def _method_description(connector: str, tool: Tool, language: Language) -> Description:
     path, gated = f"{connector}.{tool.name}", tool.requires_approval is not False
-    return Description(path, "method", tool.description, generate_types([tool], connector), gated)
+    return Description(path, "method", tool.description, _declared([tool], connector, language), gated)

@@ -6,19 +6,24 @@ sandbox evaluates it inside the same program.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 
-Operation = Callable[[Any], Awaitable[object]]
+Operation = Callable[..., Awaitable[object]]
 
 
 def built_in_tools(search: Operation, describe: Operation, snippet_source: Operation) -> tuple[Tool, ...]:
-    """Return the three tools over the runtime's operations; each takes the first argument."""
+    """Return the three tools over the runtime's operations; each takes the first argument, ``search`` also a limit."""
+
+    async def limited(query: str, limit: object = None) -> object:
+        if isinstance(limit, Mapping):  # search("words", { limit: 20 })
+            limit = limit.get("limit")
+        return await (search(query) if limit is None else search(query, limit))
+
     return (
-        _tool("search", "Find methods and snippets by words.", search, "query"),
+        _tool("search", "Find methods and snippets by words.", limited, "query", "limit"),
         _tool("describe", "Say how a connector, a method or a snippet is used.", describe, "target"),
         _tool("run", "Run a saved snippet.", snippet_source, "name", "input"),
     )
@@ -26,7 +31,8 @@ def built_in_tools(search: Operation, describe: Operation, snippet_source: Opera
 
 def _tool(name: str, description: str, operation: Operation, *parameters: str) -> Tool:
     async def call(arguments: Arguments, context: ToolContext) -> object:  # noqa: ARG001  the shape of every tool
-        return await operation(arguments[parameters[0]])
+        more = [arguments[one] for one in parameters[1:] if one in arguments and one != "input"]
+        return await operation(arguments[parameters[0]], *more)
 
     def validate(arguments: Arguments) -> Arguments:
         if not isinstance(arguments.get(parameters[0]), str):
@@ -38,7 +44,7 @@ def _tool(name: str, description: str, operation: Operation, *parameters: str) -
 
     schema = {
         "type": "object",
-        "properties": {parameter: {"type": "string"} if parameter != "input" else {} for parameter in parameters},
+        "properties": {parameter: {"type": "string"} if parameter == parameters[0] else {} for parameter in parameters},
         "required": [parameters[0]],
     }
     # Nothing is lost by asking again: these only read.

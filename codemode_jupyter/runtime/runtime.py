@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from codemode_jupyter.connectors.base import Connector
+from codemode_jupyter.connectors.catalogue import Language
 from codemode_jupyter.connectors.outbound import Outbound, Send
 from codemode_jupyter.connectors.questions import Action
 from codemode_jupyter.errors import CodemodeError
@@ -398,17 +399,29 @@ class Runtime:
         """Delete a saved program; tell whether it existed."""
         return snippet_library.delete(self._store, name)
 
-    async def search(self, query: str) -> dict[str, Any]:
-        """Return methods and snippets that match words: ``{"results", "total", "truncated"}``."""
-        check_text("query", query)
-        await self._capabilities.load()
-        return discovery.search(self._store, self._capabilities, query)
+    async def search(self, query: str, limit: int = 10) -> dict[str, Any]:
+        """Return the methods and snippets that answer a question, best first: ``{"results", "total", "truncated"}``.
 
-    async def describe(self, target: str) -> dict[str, Any]:
-        """Describe a connector, a method or a snippet: ``{"path", "kind", "description", "types"}``."""
+        Parameters
+        ----------
+        query : str
+            A question as a person asks it, or some words.
+        limit : int, default 10
+            Most results, 1 to 50.
+        """
+        check_text("query", query)
+        check_count("limit", limit)
+        await self._capabilities.load()
+        return await discovery.search(self._store, self._capabilities, query, limit)
+
+    async def describe(self, target: str, language: Language = "javascript") -> dict[str, Any]:
+        """Describe a connector, a method or a snippet: ``{"path", "kind", "description", "types"}``.
+
+        ``types`` are TypeScript declarations, or Python stubs for ``language="python"``.
+        """
         check_text("target", target)
         await self._capabilities.load()
-        return discovery.describe(self._store, self._capabilities, target)
+        return discovery.describe(self._store, self._capabilities, target, language)
 
     async def delete_execution(self, execution_id: str) -> bool:
         """Delete an execution and its log; tell whether it existed. One that is running here is stopped first."""
