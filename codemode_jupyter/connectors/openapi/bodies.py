@@ -63,14 +63,13 @@ def encode_body(media_type: str, media: Media, value: object) -> tuple[bytes, st
     TypeError, ValueError
         The value has no form in this media type; the message says why.
     """
-    if not _MEDIA_TYPE.fullmatch(media_type):
-        raise ValueError(f"{media_type[:100]!r} is not a media type")
     kind = kind_of(media_type)
     if kind == "any":
-        is_bytes = isinstance(value, bytes)
-        media_type = "application/octet-stream" if is_bytes else "text/plain" if isinstance(value, str) else "*/*"
-        if media_type == "*/*":
-            kind, media_type = "json", "application/json"
+        is_bytes, is_text = isinstance(value, bytes), isinstance(value, str)
+        media_type = "application/octet-stream" if is_bytes else "text/plain" if is_text else "application/json"
+        kind = kind_of(media_type)
+    if not _MEDIA_TYPE.fullmatch(media_type):
+        raise ValueError(f"{media_type[:100]!r} is not a media type")
     if kind == "json":
         return json_text(value).encode(), media_type
     if kind == "form":

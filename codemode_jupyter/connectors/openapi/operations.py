@@ -74,7 +74,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation. ``servers`` and ``security`` are what holds for it, after all levels."""
+    """One operation.
+
+    ``servers`` and ``security`` are what holds for it, after all levels; no ``security`` where the document does not say.
+    """
 
     method: str
     path: str
@@ -86,7 +89,7 @@ class Operation:
     body: Body | None
     responses: tuple[Response, ...]
     servers: tuple[Mapping[str, Any], ...]
-    security: tuple[Mapping[str, Any], ...]
+    security: tuple[Mapping[str, Any], ...] | None
 
     @property
     def line(self) -> str:
@@ -102,9 +105,8 @@ def operations(document: Document) -> Iterator[Operation]:
         if item is None or not isinstance(item.value, Mapping) or not str(path).startswith("/"):
             continue
         beside = given if "$ref" in given else {}  # OpenAPI 3.1 lets a path item add to what it refers to
-        for method in METHODS:
-            operation = item.value.get(method, beside.get(method))
-            if isinstance(operation, Mapping):
+        for method, operation in {**beside, **item.value}.items():
+            if method in METHODS and isinstance(operation, Mapping):
                 yield _Reader(document, str(path), item, operation).read(method)
 
 
@@ -248,8 +250,10 @@ class _Reader:
                 return tuple(found)
         return ({"url": "/"},)  # OpenAPI 3.0.3, OpenAPI Object, servers
 
-    def _security(self) -> tuple[Mapping[str, Any], ...]:
+    def _security(self) -> tuple[Mapping[str, Any], ...] | None:
         given = self._operation.get("security", self._document.root.get("security"))
+        if given is None:
+            return None
         return tuple(one for one in _list(given) if isinstance(one, Mapping))
 
 

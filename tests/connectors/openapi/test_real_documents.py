@@ -36,7 +36,9 @@ def github() -> dict[str, Any]:
 
 def lines(document: dict[str, Any]) -> list[str]:
     """Return method and path of every operation, counted apart from the connector."""
-    return [f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item if method in METHODS]
+    return [
+        f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item if method in METHODS
+    ]
 
 
 async def test_githubs_1223_operations_are_tools_within_a_second(github):
