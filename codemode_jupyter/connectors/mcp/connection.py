@@ -22,6 +22,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from codemode_jupyter.connectors.mcp.mending import mended
 from codemode_jupyter.connectors.mcp.transport import Server, Streams
 
 CLOSE_SECONDS = 8.0
@@ -178,7 +179,7 @@ async def _watched(
 
 
 class _WatchedStream:
-    """A stream of messages that tells its end. ``last_context`` is what the SDK asks of its own streams."""
+    """A stream of messages that tells its end, and mends what it can; the SDK asks for ``last_context``."""
 
     def __init__(self, stream: Any, on_end: Callable[[], None]) -> None:
         self._stream = stream
@@ -195,6 +196,8 @@ class _WatchedStream:
         except (anyio.EndOfStream, anyio.ClosedResourceError):
             self._on_end()
             raise
+        if isinstance(received, SessionMessage):
+            received.message = mended(received.message)
         return received
 
     async def aclose(self) -> None:
