@@ -6,18 +6,20 @@ Never does: schemas.
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import sys
 import types
 import typing
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Annotated, Any, Union
 
 import typing_extensions
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
-from codemode_jupyter.connectors.native_values import native
+from codemode_jupyter.connectors.native_values import DateText, native
 from codemode_jupyter.connectors.tool import ToolContext
 
 NATIVE = Annotated[Any, AfterValidator(native)]
@@ -31,16 +33,42 @@ _OF_ANYTHING: dict[Any, Any] = {
     set: set[NATIVE],
     frozenset: frozenset[NATIVE],
     tuple: tuple[NATIVE, ...],
+    bytearray: Annotated[bytes, AfterValidator(bytearray)],
+    memoryview: Annotated[bytes, AfterValidator(memoryview)],
 }
 
 
 def with_native_values(annotation: Any) -> Any:
-    """Return an annotation that takes a Date as ``datetime`` and a Set as ``set`` wherever it asks for no type."""
+    """Return an annotation that takes the values of a program as what Python has for them.
+
+    Where it asks for no type, a Date is a ``datetime`` and a Set a ``set``; where a union has a choice, a Date is a
+    ``datetime`` and no text; where a literal names members of an enumeration, their values are these members.
+    """
     said = annotation if typing.get_args(annotation) else typing.get_origin(annotation) or annotation
     for anything, with_native in _OF_ANYTHING.items():
         if said is anything:
             return with_native
-    return _with_arguments(annotation, with_native_values)
+    changed = _with_arguments(annotation, with_native_values)
+    origin, members = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in (Union, types.UnionType) and (datetime in members or date in members):
+        return Annotated[changed, BeforeValidator(_moment if datetime in members else _day)]
+    if origin is typing.Literal and any(isinstance(member, enum.Enum) for member in members):
+        return Annotated[changed, BeforeValidator(functools.partial(_member, members))]
+    return changed
+
+
+def _moment(value: Any) -> Any:
+    return native(value) if isinstance(value, DateText) else value
+
+
+def _day(value: Any) -> Any:
+    moment = _moment(value)
+    return moment.date() if moment is not value and not any(moment.timetuple()[3:6]) else value
+
+
+def _member(members: tuple[Any, ...], value: Any) -> Any:
+    found = (one for one in members if isinstance(one, enum.Enum) and one.value == value)
+    return value if value in members else next(found, value)
 
 
 def type_hints(function: Callable[..., object]) -> dict[str, Any]:
@@ -70,6 +98,19 @@ def behind_partials(function: object) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return function
+
+
+def unpacked(annotation: Any) -> dict[str, tuple[Any, bool]]:
+    """Return the keys of ``**more: Unpack[SomeTypedDict]``, each with its type and whether it is required."""
+    if typing.get_origin(annotation) not in (typing.Unpack, typing_extensions.Unpack):
+        return {}
+    keys = typing.get_args(annotation)[0]
+    hints = typing.get_type_hints(keys, include_extras=True)
+    marks = (typing.Required, typing.NotRequired)
+    return {
+        name: (typing.get_args(hint)[0] if typing.get_origin(hint) in marks else hint, name in keys.__required_keys__)
+        for name, hint in hints.items()
+    }
 
 
 def is_context(annotation: Any) -> bool:

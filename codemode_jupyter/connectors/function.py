@@ -7,6 +7,7 @@ Never does: decide whether a call may run; it declares what the runtime asks.
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -227,22 +228,33 @@ def _tools_of(item: Any) -> Iterator[tuple[Tool, str]]:
             what = f"class {item.__name__}" if isinstance(item, type) else f"{item!r:.80}"
             hint = f"Pass an instance: {item.__name__}(…)." if isinstance(item, type) else "Pass functions in a list."
             raise CodemodeError("invalid_tool", f"{what} has no public methods that could be tools.", hint=hint)
-        for method in methods:
-            yield function_tool(method), _source(method)
+        for name, method in methods:
+            yield function_tool(method, _declared_name(method) or name), _source(method)
 
 
-def _public_methods(owner: Any) -> Iterator[Any]:
-    """Yield the public methods, those of base classes first, in the order in which they were written."""
+def _public_methods(owner: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods by name, those of base classes first, in the order in which they were written."""
     is_class = isinstance(owner, type)
     seen: set[str] = set()
     classes = (owner if is_class else type(owner)).__mro__[:-1]
     for cls in reversed([cls for cls in classes if not cls.__module__.startswith("pydantic.")]):
         for name, member in vars(cls).items():
-            bindable = isinstance(member, classmethod | staticmethod) or (not is_class and inspect.isfunction(member))
+            bindable = isinstance(member, classmethod | staticmethod) or (not is_class and _is_method(member))
             if name.startswith("_") or name in seen or not bindable:
                 continue
             seen.add(name)
-            yield getattr(owner, name)
+            yield name, getattr(owner, name)
+
+
+def _is_method(member: object) -> bool:
+    """Say whether a member of a class becomes a bound callable; a property is not, and is never read."""
+    wrapped = callable(member) and hasattr(member, "__wrapped__") and hasattr(type(member), "__get__")
+    return inspect.isfunction(member) or isinstance(member, functools.partialmethod) or wrapped
+
+
+def _declared_name(function: object) -> str | None:
+    options: ToolOptions | None = getattr(function, _MARK, None)
+    return None if options is None else options.name
 
 
 def _mark(function: Any, options: ToolOptions) -> Any:
@@ -259,14 +271,6 @@ def _mark(function: Any, options: ToolOptions) -> Any:
         function = marked = partial(function)
         setattr(marked, _MARK, options)
     return function
-
-
-def _description(function: Any, options: ToolOptions) -> str:
-    return (
-        options.description
-        if options.description is not None
-        else read_docstring(behind_partials(function)).description
-    )
 
 
 def _own_name(function: Any) -> str:

@@ -7,11 +7,12 @@ Never does: call the function.
 from __future__ import annotations
 
 import inspect
+import math
 import types
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 from pydantic import (
     BaseModel,
@@ -26,12 +27,14 @@ from pydantic import (
 )
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
+from pydantic_core import SchemaError
 
 from codemode_jupyter.connectors.annotations import (
     behind_partials,
     has_description,
     is_context,
     type_hints,
+    unpacked,
     with_native_values,
 )
 from codemode_jupyter.connectors.docstrings import read_docstring
@@ -40,6 +43,7 @@ from codemode_jupyter.connectors.tool import Arguments, JsonSchema
 from codemode_jupyter.errors import CodemodeError
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_UNSET: Any = object()
 _NO_SCHEMA = (
     PydanticSchemaGenerationError,
     PydanticInvalidForJsonSchema,
@@ -83,7 +87,7 @@ class FunctionSignature:
         except TypeError as error:
             raise _unusable(name, str(error)) from None
         self.context_parameter = next((key for key in signature.parameters if is_context(hints.get(key))), None)
-        self._parameters = [p for p in signature.parameters.values() if p.name != self.context_parameter]
+        self._parameters = [p for p in _parameters(function, signature, hints) if p.name != self.context_parameter]
         context = signature.parameters.get(self.context_parameter or "")
         if context is not None and context.kind is inspect.Parameter.POSITIONAL_ONLY:
             raise _unusable(name, "its ToolContext parameter is positional only", "Take the `/` out of its signature.")
@@ -141,20 +145,22 @@ class FunctionSignature:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 extra = types.GenericAlias(dict, (str, annotation))
                 continue
-            default: Any = ... if parameter.default is inspect.Parameter.empty else parameter.default
+            default: Any = parameter.default
+            if default is None:  # what PEP 484 once took for an optional one, and many still write
+                annotation = Optional[annotation]  # noqa: UP045  the annotation is known only now
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 annotation, default = types.GenericAlias(list, (annotation,)), []
             if has_description(annotation):
                 description = None
             # Fields are numbered, since a parameter may have a name that a model's field cannot have.
             about = Field(alias=parameter.name, description=description) if description else Field(alias=parameter.name)
-            fields[_field(index)] = (Annotated[annotation, about], default)
+            fields[_field(index)] = (Annotated[annotation, about], _shown_default(default))
         config = ConfigDict(extra="forbid" if extra is None else "allow", arbitrary_types_allowed=True)
         try:
             base = create_model("Arguments", __config__=config, **fields)
             return base if extra is None else _with_extra(base, extra)
-        except _NO_SCHEMA as error:
-            raise _unusable(self._name, f"its parameters cannot be validated ({_first_line(error)})") from None
+        except Exception as error:  # noqa: BLE001  a type may say in its own code how it is validated
+            raise _unusable(self._name, f"its parameters cannot be validated ({_why(error)})") from None
 
     def _input_schema(self) -> JsonSchema:
         with warnings.catch_warnings():
@@ -163,12 +169,34 @@ class FunctionSignature:
                 schema = self._model.model_json_schema(schema_generator=_WithoutTitles)
             except _NO_SCHEMA as error:
                 hint = "Annotate it with types that JSON can carry."
-                raise _unusable(
-                    self._name, f"its parameters have no JSON schema ({_first_line(error)})", hint
-                ) from None
+                raise _unusable(self._name, f"its parameters have no JSON schema ({_why(error)})", hint) from None
         schema.pop("title", None)
         schema.setdefault("properties", {})
         return schema
+
+
+def _parameters(
+    function: Callable[..., object], signature: inspect.Signature, hints: dict[str, Any]
+) -> Iterator[inspect.Parameter]:
+    """Yield the parameters, those of an unpacked ``TypedDict`` one by one; ``hints`` gets their types."""
+    dispatches = hasattr(behind_partials(function), "dispatch")  # `singledispatch` looks at the first by position
+    for position, parameter in enumerate(signature.parameters.values()):
+        keys = unpacked(hints.get(parameter.name)) if parameter.kind is inspect.Parameter.VAR_KEYWORD else {}
+        for key, (hint, required) in keys.items():
+            hints[key] = hint
+            default = inspect.Parameter.empty if required else _UNSET
+            yield inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=default)
+        if not keys:
+            by_position = dispatches and position == 0
+            yield parameter.replace(kind=inspect.Parameter.POSITIONAL_ONLY) if by_position else parameter
+
+
+def _shown_default(default: Any) -> Any:
+    """Return a default as a field has it: what JSON has no word for is not shown."""
+    if default is inspect.Parameter.empty:
+        return ...
+    hidden = default is _UNSET or default is ... or (isinstance(default, float) and not math.isfinite(default))
+    return Field(default_factory=lambda: default) if hidden else default
 
 
 def _with_extra(base: type[BaseModel], annotation: Any) -> type[BaseModel]:
@@ -201,8 +229,9 @@ def _field(index: int) -> str:
     return f"argument_{index}"
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0].rstrip(".")
+def _why(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[-1 if isinstance(error, SchemaError) else 0].strip().rstrip(".")
 
 
 def _unusable(name: str, why: str, hint: str | None = None) -> CodemodeError:
