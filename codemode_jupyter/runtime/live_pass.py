@@ -24,6 +24,7 @@ from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.runtime.tool_run import CallOutcome, failed
 from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import (
+    CODEMODE_NAMESPACE,
     STEP_CONNECTOR,
     CallBatch,
     CallRequest,
@@ -34,6 +35,9 @@ from codemode_jupyter.sandbox.protocol import (
     Reply,
     StepResult,
 )
+
+_WITHOUT_EFFECT = (STEP_CONNECTOR, CODEMODE_NAMESPACE)
+"""Connectors whose calls change nothing: they run in the sandbox, or read our own records."""
 
 _log = logging.getLogger(__name__)
 
@@ -136,7 +140,9 @@ class LivePass:
                 row.token = secrets.token_hex(16)
         events = self._new_events(batch)
         if new or started or events:
-            self._log.record_batch(new, started, events)
+            running = [*(row for row in new if row.state == "executing"), *started]
+            durable = any(row.connector not in _WITHOUT_EFFECT for row in running)
+            self._log.record_batch(new, started, events, durable=durable)
         replies = []
         for row in rows:
             if row.state == "executing" and row.connector != STEP_CONNECTOR:

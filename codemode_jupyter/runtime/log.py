@@ -3,7 +3,7 @@
 Owns: the one place where calls of a running execution are recorded; a row in memory changes only after its commit.
 Never does: decide or run.
 
-Commits: all calls of one batch share one (durable, since tools run after it), all outcomes of one tick share another.
+Commits: all calls of one batch share one (durable where a tool runs after it), all outcomes of one tick share another.
 """
 
 from __future__ import annotations
@@ -45,8 +45,12 @@ class ExecutionLog:
             for row in self.calls
         ]
 
-    def record_batch(self, new: Sequence[CallRow], started: Sequence[CallRow], events: Sequence[Event]) -> None:
+    def record_batch(
+        self, new: Sequence[CallRow], started: Sequence[CallRow], events: Sequence[Event], *, durable: bool
+    ) -> None:
         """Record new calls, recorded ones that start (again), and what happened to the program before them.
+
+        ``durable``: one of them may have an effect, so the record must survive a power cut.
 
         Raises
         ------
@@ -58,7 +62,7 @@ class ExecutionLog:
             row.started_at = now
             if row.state == "failed":
                 row.ended_at = now
-        with self._store.transaction(durable=True) as connection:
+        with self._store.transaction(durable=durable) as connection:
             if not self._store.executions.beat(connection, self.execution_id, self._owner, now):
                 raise not_owner(self.execution_id)
             self._append_events(connection, events)

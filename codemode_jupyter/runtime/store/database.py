@@ -85,6 +85,8 @@ class Database:
                 raise faults.read_only(self.path)
             self._set_synchronous(full=durable or not self.wal)
             self._ask_often("BEGIN IMMEDIATE")
+            if not self.wal:  # without it even the commit may have to wait, for readers
+                self._wait_for_locks(BUSY_SECONDS)
             try:
                 yield self._connection
                 self._connection.execute("COMMIT")
@@ -97,12 +99,14 @@ class Database:
         """Return all rows of a query."""
         with self._lock, faults.named_faults(self.path):
             self._follow_path()
+            self._wait_for_locks(BUSY_SECONDS)
             return self._connection.execute(statement, tuple(parameters)).fetchall()
 
     def tuples(self, statement: str, parameters: Iterable[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query by position, which is quicker for thousands of them."""
         with self._lock, faults.named_faults(self.path):
             self._follow_path()
+            self._wait_for_locks(BUSY_SECONDS)
             cursor = self._connection.cursor()
             cursor.row_factory = None
             return cursor.execute(statement, tuple(parameters)).fetchall()
@@ -172,6 +176,7 @@ class Database:
             check_same_thread=False,
         )
         connection.row_factory = sqlite3.Row
+        self._lock_seconds = BUSY_SECONDS
         return connection
 
     def _prepare(self) -> None:
@@ -223,18 +228,21 @@ class Database:
         would nearly always be found at it; a change of the journal mode does not wait at all.
         """
         deadline = time.monotonic() + BUSY_SECONDS
-        self._connection.execute("PRAGMA busy_timeout = 0")
-        try:
-            while True:
-                try:
-                    return self._connection.execute(statement)
-                except sqlite3.OperationalError as error:
-                    # The low byte is the primary code; the rest only refines it.
-                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                        raise
-                    time.sleep(_ASK_AGAIN_SECONDS)
-        finally:
-            self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * BUSY_SECONDS)}")
+        self._wait_for_locks(0)
+        while True:
+            try:
+                return self._connection.execute(statement)
+            except sqlite3.OperationalError as error:
+                # The low byte is the primary code; the rest only refines it.
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(_ASK_AGAIN_SECONDS)
+
+    def _wait_for_locks(self, seconds: float) -> None:
+        """Set how long SQLite itself waits from now on; asked of it only when that changes."""
+        if seconds != self._lock_seconds:
+            self._connection.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+            self._lock_seconds = seconds
 
     def _set_synchronous(self, *, full: bool) -> None:
         if full != self._synchronous_full:
