@@ -1,4 +1,5 @@
-// The way out of the page: texts of the passes, batched per tick and cut into pieces that fit the websocket.
+// The way out of the page: texts of the passes, the first of a tick at once and the rest of it together, cut into pieces
+// that fit the websocket.
 //
 // Few, coarse messages are fast; one above 10 MiB kills the kernel's connection. Escaping makes a text at most six
 // times longer, so a message of a million UTF-16 units is safe whatever it holds.
@@ -21,11 +22,14 @@ class Outbox {
   /** @param {(message: PageMessage) => void} send */
   constructor(send) {
     this.#send = send;
-    this.#tick.port1.onmessage = () => this.flush();
+    this.#tick.port1.onmessage = () => {
+      this.#isTickDue = false;
+      this.flush();
+    };
   }
 
   /**
-   * Take one text of a pass; it leaves with the others of this tick.
+   * Take one text of a pass; it leaves at once, or with the others of a tick that has begun.
    *
    * @param {string} run
    * @param {string} text
@@ -42,10 +46,10 @@ class Outbox {
       start = end;
       if (start < text.length || this.#length >= MESSAGE_LENGTH) this.flush();
     } while (start < text.length);
-    if (this.#pieces.length > 0 && !this.#isTickDue) {
-      this.#isTickDue = true;
-      this.#tick.port2.postMessage(null);
-    }
+    if (this.#isTickDue) return;
+    this.flush();
+    this.#isTickDue = true;
+    this.#tick.port2.postMessage(null);
   }
 
   /**
@@ -76,7 +80,6 @@ class Outbox {
   }
 
   flush() {
-    this.#isTickDue = false;
     if (this.#pieces.length === 0) return;
     const texts = this.#pieces;
     this.#pieces = [];
