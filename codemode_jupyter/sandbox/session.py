@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from codemode_jupyter.sandbox.protocol import (
     CallBatch,
+    Event,
     PassEnd,
     PassHandler,
     PassRequest,
@@ -30,11 +32,17 @@ from codemode_jupyter.sandbox.worker_messages import (
 MAX_CALLS = 25_000
 """Most calls that a Worker may ask for in one pass; the sandbox's runtime refuses earlier, with a better text."""
 
+MAX_EVENTS = 500_000
+"""Most events that a Worker may tell of in one pass."""
+
 MAX_MESSAGES = 200_000
 """Most texts of a Worker in one pass."""
 
 MAX_CONSOLE_LENGTH = 2_000_000
 """Most characters that a pass may print; the rest is dropped. The sandbox's runtime drops earlier, with a note."""
+
+MAX_CONSOLE_LINES = 20_000
+"""Most lines that a pass may print; likewise."""
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
@@ -63,7 +71,9 @@ class PassSession:
         self._end: asyncio.Future[PassEnd] = self._loop.create_future()
         self._time = RunningTime(request.timeout, self._expire)
         self._messages = 0
+        self._events = 0
         self._console_length = 0
+        self._console_lines = 0
         self._last_seq = -1
         self._calls = 0
         self._waiting: set[int] = set()
@@ -142,9 +152,11 @@ class PassSession:
             case ConsoleMessage():
                 self._handler.console(self._within_limit(message.lines))
             case PassEnd():
-                self.end(message)
+                self._count_events(message.events)
+                self.end(replace(message, console=tuple(self._within_limit(message.console))))
 
     def _take_calls(self, batch: CallBatch) -> None:
+        self._count_events(batch.events)
         self._calls += len(batch.calls)
         if self._calls > MAX_CALLS:
             raise MalformedMessageError("too many calls")
@@ -155,6 +167,11 @@ class PassSession:
             self._await_kernel(call.seq)
         self._handler.calls(batch)
 
+    def _count_events(self, events: Sequence[Event]) -> None:
+        self._events += len(events)
+        if self._events > MAX_EVENTS:
+            raise MalformedMessageError("too many events")
+
     def _await_kernel(self, seq: int) -> None:
         self._waiting.add(seq)
         self._time.stand()
@@ -162,8 +179,9 @@ class PassSession:
     def _within_limit(self, lines: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
         kept = []
         for level, text in lines:
+            self._console_lines += 1
             self._console_length += len(text) + 1
-            if self._console_length <= MAX_CONSOLE_LENGTH:
+            if self._console_length <= MAX_CONSOLE_LENGTH and self._console_lines <= MAX_CONSOLE_LINES:
                 kept.append((level, text))
         return kept
 

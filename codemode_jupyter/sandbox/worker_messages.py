@@ -7,6 +7,7 @@ pass; that is the session's work. A program shares its Worker with the runtime, 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -26,6 +27,9 @@ MAX_VALUE_BYTES = 1_000_000
 MAX_RESULT_BYTES = 8_000_000
 """Longest text of a final result, in UTF-8 bytes. The runtime keeps less, but hands on what a program returned."""
 
+MAX_PARTS = 500_000
+"""Most parts of one text, values not counted: reading a text of nothing but parts would hold up the kernel for long."""
+
 MAX_NAME_LENGTH = 1_000
 """Longest name of a connector, method or step, in characters."""
 
@@ -37,6 +41,9 @@ MAX_NUMBER = 2**31
 
 MAX_CLOCK = 8.64e15
 """Latest time of an ECMAScript Date, in ms since the epoch."""
+
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""A string of JSON. One without an end goes to the text's end, so that each character is looked at once."""
 
 _LEVELS = {"log", "info", "debug", "warn", "error"}
 _END_KINDS: dict[str, PassEndKind] = {
@@ -68,8 +75,10 @@ def parse_worker_message(text: str) -> WorkerMessage:
     Raises
     ------
     MalformedMessageError
-        The text is not JSON, not a known message, or a part of it is of the wrong type or too long.
+        The text is not JSON, not a known message, has too many parts, or one of the wrong type or too long.
     """
+    if text.count(",") > MAX_PARTS and _STRING.sub("", text).count(",") > MAX_PARTS:
+        _refuse("too many parts")
     message = _mapping(_load(text))
     match message.get("type"):
         case "calls":

@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import time
 
 import pytest
 
+from codemode_jupyter.sandbox import session
 from codemode_jupyter.sandbox.protocol import (
     CallBatch,
     CallRequest,
@@ -15,7 +17,7 @@ from codemode_jupyter.sandbox.protocol import (
     Reply,
     StepResult,
 )
-from codemode_jupyter.sandbox.session import MAX_CONSOLE_LENGTH, PassSession
+from codemode_jupyter.sandbox.session import MAX_CONSOLE_LENGTH, MAX_CONSOLE_LINES, PassSession
 from codemode_jupyter.sandbox.worker_messages import MAX_RESULT_BYTES, MAX_VALUE_BYTES
 
 TOKEN = "t"  # noqa: S105  no secret: the tests' own
@@ -275,6 +277,41 @@ async def test_a_flood_of_lines_is_dropped(sandbox):
     kept = sum(len(text) for lines in sandbox.told for _, text in lines)
     assert kept <= MAX_CONSOLE_LENGTH
     assert not sandbox.session.has_ended
+
+
+async def test_a_flood_of_lines_with_the_end_or_of_empty_ones_is_dropped_too(sandbox):
+    sandbox.say({"type": "console", "lines": [["log", ""]] * 30_000})
+    assert len(sandbox.told[0]) == MAX_CONSOLE_LINES
+    sandbox.say(DONE | {"lines": [["log", "x"]] * 30_000})
+    assert (await end_of(sandbox)).console == ()
+
+
+async def test_events_beyond_the_limit_end_the_pass(sandbox, monkeypatch):
+    monkeypatch.setattr(session, "MAX_EVENTS", 100)
+    for _ in range(2):
+        sandbox.say({"type": "calls", "calls": [], "events": [["call", 0, 0]] * 50})
+    assert not sandbox.session.has_ended
+    sandbox.say(DONE | {"events": [["call", 0, 0]]})
+    assert (await end_of(sandbox)).kind == "protocol"
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["[],", '"",', '["call",0,0],', '{"a":1},', '"\\",\\\\",', '"\\\\",'],
+    ids=["lists", "texts", "events", "objects", "escapes", "more escapes"],
+)
+async def test_a_text_of_nothing_but_parts_is_refused_before_it_is_read(sandbox, part):
+    text = '{"type": "calls", "calls": [], "events": [' + part * (16_000_000 // len(part))
+    start = time.process_time()
+    sandbox.say(text)
+    assert (await end_of(sandbox)).kind == "protocol"
+    assert time.process_time() - start < 2
+
+
+async def test_a_long_value_full_of_commas_is_no_text_of_many_parts(sandbox):
+    value = json.dumps(["," * 3_000_000, '",' * 500_000])
+    sandbox.say(DONE | {"value": value})
+    assert (await end_of(sandbox)).value == value
 
 
 async def test_a_forged_end_can_only_end_the_pass(sandbox):
