@@ -1,8 +1,16 @@
 """Executions in every state that a card can show, with the shapes of values and texts that spoil cards."""
 
+from codemode_jupyter.connectors.questions import Question, QuestionField
 from codemode_jupyter.notebook.card.controls import controls_layout, done_layout
 from codemode_jupyter.notebook.card.layout import CardState, card_layout
-from codemode_jupyter.runtime.records import CallRecord, ConsoleRecord, ErrorDetail, ExecutionRecord, PendingCall
+from codemode_jupyter.runtime.records import (
+    CallRecord,
+    ConsoleRecord,
+    ErrorDetail,
+    ExecutionRecord,
+    PendingCall,
+    Progress,
+)
 
 ID = "exec_0001700000000000_0f8e2c1a-52b1-4c1e-9d57-6a1b2c3d7f3a"
 NOON = 1_700_000_000.0
@@ -268,7 +276,61 @@ STATES = {
     ),
 }
 
+FORM = Question(
+    "Which ship is it? Her berth is held for an hour.",
+    (
+        QuestionField("name", title="Name of the ship", required=True, minimum=2),
+        QuestionField("length", "number", "Length", "In metres", required=True, minimum=1),
+        QuestionField("tanker", "boolean", "Tanker", default=False),
+        QuestionField("side", "choice", "Side", options=(("p", "Port"), ("s", "Starboard")), default="s"),
+        QuestionField("days", "choices", "Days", options=(("mon", "Monday"), ("tue", "Tuesday"))),
+    ),
+    source="harbour",
+)
+HOSTILE_FORM = Question(
+    HOSTILE["$x^2$ and \\(y\\)"],
+    (
+        QuestionField("__proto__", title=HOSTILE["reversed"], required=True, default='"><img src=x>'),
+        QuestionField("x", "choice", options=((HOSTILE["mathjax"], "<b>bold</b>"), ("two", HOSTILE["lone"]))),
+    ),
+    source="</code><script>",
+)
+VISIT = Question("Sign in, then come back.", url="https://login.example.com/start?state=1", source="harbour")
+TRICK = Question("Sign in.", url="https://bank.example@evil.test\\@bank.example/", source="harbour")
+
+
+def asking(question, **changes):
+    """A running call that asks."""
+    running = call(2, "harbour", "reserve", {"hours": 1}, "executing", duration=None)
+    asked = PendingCall(
+        ID, 2, "harbour", "reserve", {"hours": 1}, "digest-q", "Reserve a berth.", kind="question", question=question
+    )
+    return CardState(record("running", [DAILY, running]), (asked,), live=True, **changes)
+
+
+FROM_A_SERVER = (
+    ConsoleRecord("log", "asking the harbour"),
+    ConsoleRecord("warn", "low tide <b>now</b>", "harbour"),
+)
+QUESTIONS = {
+    "question-form": asking(FORM),
+    "question-form-sending": asking(FORM, deciding={2: "accept"}),
+    "question-hostile": asking(HOSTILE_FORM),
+    "question-address": asking(VISIT),
+    "question-address-trick": asking(TRICK),
+    "progress": CardState(
+        record(
+            "running",
+            [DAILY, call(2, "harbour", "survey", {"bay": 3}, "executing", duration=None)],
+            progress={2: Progress(3, 10, "sounding the bay")},
+            logs=FROM_A_SERVER,
+        ),
+        live=True,
+    ),
+}
 TREES = {name: card_layout(state) for name, state in STATES.items()}
+for name, state in QUESTIONS.items():
+    TREES[name] = card_layout(state)
 TREES["controls"] = controls_layout(record("completed", [DAILY, CREATED]))
 TREES["controls-existing-name"] = controls_layout(
     record("completed", [DAILY, CREATED]),

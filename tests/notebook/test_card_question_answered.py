@@ -1,0 +1,44 @@
+"""A question of a running tool, from the card to the tool and back."""
+
+import asyncio
+
+from codemode_jupyter.connectors.tool import Tool
+from tests.notebook.card_examples import FORM
+from tests.notebook.test_card_view import (  # noqa: F401  fixtures
+    begin,
+    outputs,
+    runtime,
+    shelf,
+    until,
+    widgets,
+)
+
+
+async def asked(p):
+    return await p.call("shelf.ask", {})
+
+
+def asks(shelf):  # noqa: F811  the shelf, not the fixture
+    async def ask(_arguments, context):
+        answer = await context.ask(FORM)
+        return [answer.action, dict(answer.content)]
+
+    shelf.extra.append(Tool("ask", ask, "Ask."))
+
+
+async def test_the_answer_typed_into_the_card_reaches_the_tool(runtime, shelf, outputs, widgets):  # noqa: F811
+    asks(shelf)
+    running = asyncio.ensure_future(begin(runtime, asked))
+    await until(lambda: widgets.made and widgets.made[0].says("Which ship is it?"), "the form shows")
+    widgets.made[0].click("accept", **{"answer-0": "E"})
+    await until(lambda: widgets.made[0].says("length is needed"), "the refusal shows")
+    widgets.made[0].click("accept", **{"answer-0": "Ever", "answer-1": "400"})
+    assert (await running).result == ["accept", {"name": "Ever", "length": 400}]
+    await until(lambda: not outputs.made[0].is_live, "the card is static")
+
+
+async def test_where_nobody_can_answer_a_question_is_cancelled(runtime, shelf, outputs, widgets, monkeypatch):  # noqa: F811
+    monkeypatch.setattr("codemode_jupyter.notebook.card.outputs.current_place", lambda: "file")
+    asks(shelf)
+    async with asyncio.timeout(10):
+        assert (await begin(runtime, asked)).result == ["cancel", {}]
