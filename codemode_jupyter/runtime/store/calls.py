@@ -7,6 +7,7 @@ Never does: open transactions or decide what a call may do.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,7 +17,9 @@ from codemode_jupyter.runtime.store.database import Database
 from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.sandbox.protocol import Event
 
-_COLUMNS = ", ".join(field.name for field in dataclasses.fields(CallRow))
+_NAMES = [field.name for field in dataclasses.fields(CallRow)]
+_COLUMNS = ", ".join(_NAMES)
+_values_of = operator.attrgetter(*_NAMES)
 
 
 class CallTable:
@@ -27,11 +30,10 @@ class CallTable:
 
     def insert(self, connection: sqlite3.Connection, execution_id: str, rows: Iterable[CallRow]) -> None:
         """Add calls to the end of a log."""
-        names = _COLUMNS.split(", ")
-        marks = ", ".join("?" * (len(names) + 1))
+        marks = ", ".join("?" * (len(_NAMES) + 1))
         connection.executemany(
             f"INSERT INTO call (execution, {_COLUMNS}) VALUES ({marks})",  # noqa: S608  constant names
-            ([execution_id, *(getattr(row, name) for name in names)] for row in rows),
+            ((execution_id, *_values_of(row)) for row in rows),
         )
 
     def update(
