@@ -72,6 +72,7 @@ class Document:
         """Return what one reference means, ``None`` where that cannot be read."""
         try:
             uri = urljoin(base, reference)
+            urldefrag(uri)
         except ValueError:
             return None
         if uri not in self._found:

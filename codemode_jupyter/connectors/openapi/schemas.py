@@ -30,6 +30,7 @@ _PLAIN = (
     *("minItems", "maxItems", "uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties"),
     *("required", "dependentRequired", "contentEncoding", "contentMediaType"),
 )
+_TYPES = ("null", "boolean", "object", "array", "number", "string", "integer")
 _NOT_FOR_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -152,6 +153,8 @@ class _Translation:
         """Mend what is not JSON Schema 2020-12, so that a fault costs its keyword only."""
         if made.get("type") == "file":  # Swagger 2.0, of forms and responses
             made |= {"type": "string", "format": "binary"}
+        if "type" in made and not _is_type(made["type"]):
+            del made["type"]
         for limit in ("Minimum", "Maximum"):
             exclusive = made.get(f"exclusive{limit}")
             if isinstance(exclusive, bool):
@@ -169,6 +172,11 @@ class _Translation:
                 ]
         if "enum" in made and not isinstance(made["enum"], list):
             del made["enum"]
+
+
+def _is_type(kind: object) -> bool:
+    kinds = kind if isinstance(kind, list) and kind else [kind]
+    return all(isinstance(one, str) and one in _TYPES for one in kinds)
 
 
 def _or_null(schema: JsonSchema) -> JsonSchema:

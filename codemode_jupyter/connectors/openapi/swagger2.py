@@ -52,7 +52,7 @@ def request_body(parameters: Iterable[Mapping[str, Any]], consumes: Sequence[str
     encoding = {
         one["name"]: dict(zip(("style", "explode"), _STYLES[one["collectionFormat"]], strict=True))
         for one in fields
-        if one.get("collectionFormat") in _STYLES
+        if str(one.get("collectionFormat")) in _STYLES
     }
     has_file = any(one.get("type") == "file" for one in fields)
     media = [one for one in consumes if one in _FORMS] or [_FORMS[0 if has_file else 1]]
