@@ -78,5 +78,7 @@ class DrivenExecutions:
 
 
 async def _end(task: asyncio.Task[None]) -> None:
+    # A task that is cancelled before its first step never runs, and nobody would write down that it was stopped.
+    await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task}, timeout=STOP_SECONDS)
