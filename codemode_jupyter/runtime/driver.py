@@ -158,7 +158,6 @@ class ExecutionDriver:
         request = self._request()
         live = LivePass(self._log, self._tasks, self._around.capabilities, self.console, self._changed)
         self._pass = live
-        begin = time.monotonic()
         running = asyncio.create_task(executor.run_pass(request, live), name=f"pass of {self._row.id}")
         try:
             either: set[asyncio.Future[Any]] = {running, live.aborted}
@@ -174,7 +173,8 @@ class ExecutionDriver:
         finally:
             live.close()
             self._pass = None
-            self._running_time += time.monotonic() - begin
+            if live.started_at is not None:  # waiting for a place in the sandbox is no running time
+                self._running_time += time.monotonic() - live.started_at
             if not running.done():
                 running.cancel()
                 await asyncio.wait({running}, timeout=_STOP_SECONDS)

@@ -21,6 +21,9 @@ from codemode_jupyter.sandbox.protocol import FETCH_CONNECTOR, PassEnd
 
 _NOT_DEFINED = re.compile(r"(\w+)'? is not defined")
 
+_NO_MEMORY = re.compile(r"[Aa]rray buffer allocation failed|[Oo]ut of memory|allocation size overflow")
+"""What engines throw for an array that they cannot hold; for anything else they end the sandbox."""
+
 MAX_TEXT = 100_000
 """Longest error message kept, in characters."""
 
@@ -110,6 +113,8 @@ def program_detail(
     """
     name, message, hint = _thrown(end.error)
     cause = _code_of_failed_call(name, message, calls) or _sandbox_code(end.error)
+    if cause is None and name in ("RangeError", "InternalError") and _NO_MEMORY.search(message):
+        cause, hint = "out_of_memory", hint or _ENDS["memory"][2]
     if cause is None and name in ("ReferenceError", "NameError"):
         hint = _hint_for_missing_name(message, tuple(globals_)) or hint
     column = _written_column(code, end, modules)

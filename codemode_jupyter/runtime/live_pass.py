@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import logging
 import secrets
+import time
 from collections.abc import Callable, Sequence
 
 from codemode_jupyter.errors import CodemodeError
@@ -45,7 +46,8 @@ _log = logging.getLogger(__name__)
 class LivePass:
     """The kernel's side of one pass.
 
-    ``aborted`` is set to the error that makes the pass pointless: a divergence, or a store that fails.
+    ``aborted`` is set to the error that makes the pass pointless: a divergence, or a store that fails. ``started_at``
+    is when the sandbox got the program, by the monotonic clock; ``None`` while the pass waits for its turn.
     """
 
     def __init__(
@@ -66,12 +68,14 @@ class LivePass:
         self._events_told = 0
         self._recorded_events = len(log.events)
         self._over = False
+        self.started_at: float | None = None
         self.recorded = len(log.calls)
         self.aborted: asyncio.Future[CodemodeError] = asyncio.get_running_loop().create_future()
 
     def started(self, link: PassLink) -> None:
         """Keep the way back into the sandbox."""
         self._link = link
+        self.started_at = time.monotonic()
 
     def calls(self, batch: CallBatch) -> None:
         """Check, record, run and answer the calls of one batch; nothing of it is applied when one of them diverges."""
