@@ -7,7 +7,9 @@ import asyncio
 import json
 import os
 import shutil
+import tempfile
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from playwright.async_api import async_playwright
 from tornado.httpserver import HTTPServer
@@ -50,6 +52,11 @@ window.startWidget = () => {
 window.widgets = [startWidget()];
 socket.onmessage = ({ data }) => {
   const content = JSON.parse(data);
+  if (content.type === "gap") {
+    socket.send(JSON.stringify({ type: "gap", from: "page", gap: window.gap }));
+    window.gap = 0;
+    return;
+  }
   for (const widget of window.widgets) widget.deliver(content);
 };
 // The longest time that the page's timers stood still, in ms.
@@ -174,16 +181,34 @@ class Pages:
         await self.until(lambda: len(self._heard(kind)) >= count)
         return self._heard(kind)[count - 1]
 
+    async def gap(self):
+        """The longest time in ms that the page's timers stood still since the last call.
+
+        Asked for by the page's own channel: to Playwright a page whose frame crashed counts as crashed.
+        """
+        count = len(self._heard("gap")) + 1
+        self.send({"to": "page", "type": "gap"})
+        return (await self.until_heard("gap", count))["gap"]
+
     def _heard(self, kind):
         return [message for message in self.heard if message["type"] == kind]
 
 
 @asynccontextmanager
-async def chromium():
-    """A headless Chromium."""
+async def chromium(*, memory=None):
+    """A headless Chromium; ``memory`` limits the data of each of its processes, in bytes.
+
+    Chromium limits its renderers itself, but not under ``--no-sandbox``.
+    """
     program = os.environ.get("CODEMODE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
+        with tempfile.TemporaryDirectory() as folder:
+            if memory is not None:
+                limited = Path(folder) / "chromium"
+                limited.write_text(f'#!/bin/sh\nulimit -d {memory // 1024}\nexec "{program}" "$@"\n')
+                limited.chmod(0o700)
+                program = str(limited)
+            browser = await playwright.chromium.launch(executable_path=program, args=FLAGS)
         try:
             yield browser
         finally:
