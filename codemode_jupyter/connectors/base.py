@@ -90,22 +90,74 @@ async def load_tools(connector: Connector) -> dict[str, Tool]:
     """
     try:
         answer = connector.tools()
-        listed = await answer if inspect.isawaitable(answer) else answer
-        decorated = [(tool.name, connector.tool(tool.name, tool)) for tool in listed]
+        listed = list(await answer if inspect.isawaitable(answer) else answer)
     except CodemodeError:
         raise
     except Exception as error:
-        raise CodemodeError(
-            "connector_failed",
-            f'Connector "{connector.name}" could not list its tools: {type(error).__name__}: {error}.',
-            hint="Check what it connects to, then run the program again.",
-        ) from error
-    tools = [tool for _, tool in decorated if tool is not None]
+        raise _failed(connector, error) from error
+    return _checked(connector, listed)
+
+
+def tools_at_once(connector: Connector) -> dict[str, Tool] | None:
+    """Return the tools of a connector that lists them without waiting, ``None`` for another or a failing one.
+
+    Raises
+    ------
+    CodemodeError
+        As ``load_tools``, but for ``connector_failed``: what fails now may work when it is needed.
+    """
+    if inspect.iscoroutinefunction(connector.tools):
+        return None
+    try:
+        answer = connector.tools()
+        if inspect.isawaitable(answer):
+            getattr(answer, "close", bool)()
+            return None
+        listed = list(answer)
+    except CodemodeError:
+        raise
+    except Exception:  # noqa: BLE001  loading says what failed
+        return None
+    return _checked(connector, listed)
+
+
+def _checked(connector: Connector, listed: list[Tool]) -> dict[str, Tool]:
+    tools: list[Tool] = []
+    for tool in listed:
+        _check_kind(tool, f"tools() of {connector!r}")
+        try:
+            decorated = connector.tool(tool.name, tool)
+        except CodemodeError:
+            raise
+        except Exception as error:
+            raise _failed(connector, error) from error
+        if decorated is not None:
+            _check_kind(decorated, f"tool({tool.name!r}, …) of {connector!r}")
+            tools.append(decorated)
     for tool in tools:
         check_tool_name(tool.name, connector.name)
         check_replay(tool, f"{connector.name}.{tool.name}")
     unique_by_name(connector.name, ((tool.name, _shown(tool)) for tool in tools))
     return {tool.name: tool for tool in tools}
+
+
+def _check_kind(tool: object, where: str) -> None:
+    if not isinstance(tool, Tool):
+        if inspect.iscoroutine(tool):
+            tool.close()
+        raise CodemodeError(
+            "invalid_tool",
+            f"{where} gave {tool!r:.100}, which is no Tool.",
+            hint="Return Tool(…)s; FunctionConnector makes them of functions.",
+        )
+
+
+def _failed(connector: Connector, error: Exception) -> CodemodeError:
+    return CodemodeError(
+        "connector_failed",
+        f'Connector "{connector.name}" could not list its tools: {type(error).__name__}: {error}.',
+        hint="Check what it connects to, then run the program again.",
+    )
 
 
 def check_replay(tool: Tool, path: str) -> None:

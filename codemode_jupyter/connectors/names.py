@@ -10,6 +10,7 @@ import builtins
 import difflib
 import keyword
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 from codemode_jupyter.errors import CodemodeError
@@ -102,7 +103,9 @@ def is_identifier(name: object) -> bool:
         return False
     if name.isascii():
         return bool(_ASCII_IDENTIFIER.fullmatch(name))
-    return name.isidentifier()
+    # Python reads other forms of a letter as one (NFKC, PEP 3131), JavaScript does not: they would be two names in one
+    # language and one in the other.
+    return name.isidentifier() and unicodedata.is_normalized("NFKC", name)
 
 
 def check_connector_name(name: object, owner: object = None) -> None:

@@ -7,6 +7,8 @@ nothing, and the rest still holds.
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,3 +62,11 @@ class SchemaValidator:
         from codemode_jupyter.connectors.schema_checker import SchemaChecker  # noqa: PLC0415  slow to import
 
         return SchemaChecker(as_2020_12(self.schema), MOST_FAULTS)
+
+
+async def load_checker() -> None:
+    """Import what validates, in a thread: with all its formats ``jsonschema`` takes a second or more to load.
+
+    For connectors, when they list tools: the first call would hold the event loop meanwhile.
+    """
+    await asyncio.to_thread(importlib.import_module, "codemode_jupyter.connectors.schema_checker")

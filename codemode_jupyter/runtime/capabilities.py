@@ -10,10 +10,11 @@ import asyncio
 import json
 from collections.abc import Iterable
 
-from codemode_jupyter.connectors.base import Connector, load_tools
+from codemode_jupyter.connectors.base import Connector, load_tools, tools_at_once
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
 from codemode_jupyter.connectors.names import check_connector_names, did_you_mean
 from codemode_jupyter.connectors.outbound import Outbound, fetch_tools
+from codemode_jupyter.connectors.schema_validation import SchemaValidator, load_checker
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
@@ -28,7 +29,7 @@ class Capabilities:
     Raises
     ------
     CodemodeError
-        When made: ``invalid_connector``, ``invalid_name``, ``reserved_name``, ``duplicate_name``.
+        When made: ``invalid_connector``, ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_tool``.
     """
 
     def __init__(
@@ -46,7 +47,8 @@ class Capabilities:
         self.required = self.names if outbound is None else (*self.names, FETCH_CONNECTOR)
         """What an execution is recorded to need: the connectors, and ``fetch`` where it is there."""
         self._tools: dict[str, dict[str, Tool]] | None = None
-        self._revisions: dict[str, object] = {}
+        self._early = {one.name: tools for one in self.connectors if (tools := tools_at_once(one)) is not None}
+        self._revisions: dict[str, object] = {one.name: one.revision() for one in self.connectors}
         self.catalogue = Catalogue(())
         self._built_in = {tool.name: tool for tool in built_in}
         self._loading = asyncio.Lock()
@@ -63,12 +65,16 @@ class Capabilities:
             revisions = {connector.name: connector.revision() for connector in self.connectors}
             if self._tools is not None and revisions == self._revisions:
                 return
-            known = self._tools
+            known = self._early if self._tools is None else self._tools
             asked = [
-                one for one in self.connectors if known is None or revisions[one.name] != self._revisions[one.name]
+                one
+                for one in self.connectors
+                if one.name not in known or revisions[one.name] != self._revisions[one.name]
             ]
             loaded = await asyncio.gather(*map(load_tools, asked))
-            tools = {**(known or {}), **{one.name: found for one, found in zip(asked, loaded, strict=True)}}
+            tools = {**known, **{one.name: found for one, found in zip(asked, loaded, strict=True)}}
+            if any(isinstance(tool.validate, SchemaValidator) for found in tools.values() for tool in found.values()):
+                await load_checker()
             tools[CODEMODE_NAMESPACE] = self._built_in
             if self.outbound is not None:
                 tools[FETCH_CONNECTOR] = {tool.name: tool for tool in fetch_tools(self.outbound)}

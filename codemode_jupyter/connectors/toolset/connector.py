@@ -14,6 +14,7 @@ from codemode_jupyter.connectors.approval import ApprovalPolicy, Approve
 from codemode_jupyter.connectors.base import Connector, check_replay
 from codemode_jupyter.connectors.function import function_tool
 from codemode_jupyter.connectors.names import check_tool_name, sanitize_names
+from codemode_jupyter.connectors.schema_validation import load_checker
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.connectors.toolset.definitions import read_definition
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool
@@ -79,6 +80,7 @@ class ToolSetConnector(Connector):
 
     async def tools(self) -> list[Tool]:
         """Return the tools in the order given; toolsets are asked for theirs."""
+        await load_checker()
         found: list[ForeignTool] = []
         for item in self._items:
             found += await item.tools() if isinstance(item, PydanticToolset) else [item]
@@ -124,8 +126,7 @@ class ToolSetConnector(Connector):
         if isinstance(item, Tool):
             return ForeignTool(key or item.name, item)
         if is_langchain_tool(item):
-            read = read_langchain_tool(item)
-            return replace(read, name=key or read.name)
+            return read_langchain_tool(item, key)
         if is_pydantic_toolset(item) or is_pydantic_tool(item):
             return PydanticToolset(item, self._deps, waived=self._policy is not None)
         if isinstance(item, tuple | list) and len(item) == 2 and isinstance(item[0], Mapping):  # noqa: PLR2004  a pair

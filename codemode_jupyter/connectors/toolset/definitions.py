@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from codemode_jupyter.connectors.function import function_tool
+from codemode_jupyter.connectors.names import sanitize_name
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.approval_flags import approval_flag
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional
@@ -29,7 +30,7 @@ def read_definition(item: Mapping[str, Any], key: str | None, function: Any = No
         ``{"type": "function", "function": {"name", "description", "parameters"}}``, the same without the inner
         ``"function"``, ``{"name", "description", "input_schema"}`` or ``{"description", "inputSchema", "execute"}``.
     key : str or None
-        Its name where the definition has none.
+        Its name, whatever the definition says.
     function : callable, optional
         What runs it; else what is under ``execute``, ``function``, ``func``, ``handler`` or ``call``, in the
         definition or beside it.
@@ -41,7 +42,7 @@ def read_definition(item: Mapping[str, Any], key: str | None, function: Any = No
     """
     inner = item.get("function")
     said = {**item, **inner} if isinstance(inner, Mapping) else dict(item)
-    name = said.get("name", key)
+    name = key or said.get("name")
     if not isinstance(name, str) or not name:
         raise CodemodeError("invalid_tool", f"A tool definition has no name: {item!r:.200}.", hint='Give it a "name".')
     runs = function or next((said[one] for one in _FUNCTIONS if callable(said.get(one))), None)
@@ -51,7 +52,7 @@ def read_definition(item: Mapping[str, Any], key: str | None, function: Any = No
     output = next((said[one] for one in ("output_schema", "outputSchema") if isinstance(said.get(one), Mapping)), None)
     call = _call(name, runs, schema)
     made = Tool(
-        name=name,
+        name=sanitize_name(name),
         call=call,
         description=first_line(said.get("description")),
         input_schema=schema,

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.names import sanitize_name
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.approval_flags import SPELLINGS, approval_flag
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional
@@ -23,38 +24,38 @@ def is_langchain_tool(item: object) -> bool:
     return _from_langchain(type(item), "BaseTool")
 
 
-def read_langchain_tool(item: Any) -> ForeignTool:
-    """Return the tool; ``metadata``, ``extras`` or an attribute may ask for approval.
+def read_langchain_tool(item: Any, key: str | None) -> ForeignTool:
+    """Return the tool, under ``key`` if there is one; ``metadata``, ``extras`` or an attribute may ask for approval.
 
     Raises
     ------
     CodemodeError
         ``invalid_tool``: an approval flag that says nothing.
     """
-    schema = _schema(item)
+    name, schema = sanitize_name(key or item.name), _schema(item)
     flags: dict[str, Any] = {}
     for source in (item.extras if hasattr(item, "extras") else None, item.metadata, _attributes(item)):
         flags.update(source if isinstance(source, Mapping) else {})
     made = Tool(
-        name=item.name,
-        call=_Call(item, tuple(schema["properties"])),
+        name=name,
+        call=_Call(item, name, tuple(schema["properties"])),
         description=first_line(item.description),
         input_schema=schema,
         parameters=positional(schema),
-        requires_approval=approval_flag(item.name, flags),
+        requires_approval=approval_flag(name, flags),
         cancellable=getattr(item, "coroutine", None) is not None or not _runs_in_thread(item),
     )
-    return ForeignTool(item.name, made)
+    return ForeignTool(key or item.name, made)
 
 
 class _Call:
     """Runs a tool as LangChain does, but with errors raised and results as they are."""
 
-    def __init__(self, item: Any, known: tuple[str, ...]) -> None:
+    def __init__(self, item: Any, name: str, known: tuple[str, ...]) -> None:
         self._known = known
-        self._name = item.name
+        self._name = name
         handlers = {
-            handler: _raiser(item.name, getattr(item, handler))
+            handler: _raiser(name, getattr(item, handler))
             for handler in ("handle_tool_error", "handle_validation_error")
             if getattr(item, handler, None)
         }

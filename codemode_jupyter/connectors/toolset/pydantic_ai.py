@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from codemode_jupyter.connectors.approval import Requires
 from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.names import sanitize_name
 from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional
@@ -60,10 +61,10 @@ class PydanticToolset:
         if definition.kind == "external":
             return ForeignTool(name, None, "is run outside of pydantic-ai")
         schema = arguments_schema(definition.parameters_json_schema)
-        check = _Validation(name, listed.args_validator, tuple(schema["properties"]))
+        check = _Validation(sanitize_name(name), listed.args_validator, tuple(schema["properties"]))
         requires = _requires_approval(self, name, listed)
         made = Tool(
-            name=name,
+            name=sanitize_name(name),
             call=_Call(self, name, listed, asks=True if self._waived else requires),
             description=first_line(definition.description),
             input_schema=schema,
