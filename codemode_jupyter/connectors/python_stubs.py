@@ -56,12 +56,17 @@ def _read(tool: Tool, names: ShapeNames) -> tuple[Shape | None, Shape | None]:
     """Return the shapes of what a tool takes and gives; ``None`` for nothing, and for what is not known."""
     given: Shape | None = None
     if takes_arguments(tool.input_schema):
-        reader = SchemaReader(tool.input_schema, names)
-        given = reader.read(tool.input_schema, frozenset(["#"]), 0)
+        given = SchemaReader(tool.input_schema, names).whole()
         if not _as_keywords(given):
             given = Named(names.declare(tool.input_schema, f"{tool.name}-input"))
-    result = None if tool.output_schema is None else Named(names.declare(tool.output_schema, f"{tool.name}-output"))
-    return given, result
+    if tool.output_schema is None:
+        return given, None
+    name = names.declare(tool.output_schema, f"{tool.name}-output")
+    shape = names.declarations[name].shape
+    if isinstance(shape, Record) and shape.fields:
+        return given, Named(name)
+    del names.declarations[name]  # short enough to be written where it is used
+    return given, shape
 
 
 def _as_keywords(shape: Shape) -> bool:
@@ -112,10 +117,14 @@ def _signature(name: str, parameters: list[str], returned: str) -> list[str]:
 
 def _documented(lines: list[str]) -> list[str]:
     """Return lines as the inside of a docstring; nothing in them can end it."""
-    escaped = [line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for line in lines]
-    if escaped[-1].endswith('"'):
-        escaped[-1] = f'{escaped[-1][:-1]}\\"'
-    return escaped
+    *others, last = lines
+    if last.endswith('"'):  # it would join the quotes that close
+        return [*map(_escaped, others), _escaped(last[:-1]) + '\\"']
+    return [*map(_escaped, others), _escaped(last)]
+
+
+def _escaped(line: str) -> str:
+    return line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
 def _imports(text: str) -> str:

@@ -82,8 +82,8 @@ class PythonTypes:
     _classes: dict[Record, str] = field(default_factory=dict)
 
     def declare_named(self) -> None:
-        """Write the declarations of all named shapes."""
-        for name, declared in self.names.declarations.items():
+        """Write the declarations of all named shapes, those that others use before them."""
+        for name, declared in reversed(self.names.declarations.items()):
             if isinstance(declared.shape, Record) and declared.shape.fields:
                 self._class(name, declared.shape, declared.notes)
             else:

@@ -97,7 +97,7 @@ class ShapeNames:
     def declare(self, schema: object, wanted: str) -> str:
         """Add a schema and the named shapes it uses; return the name it got."""
         name = self.reserve(type_name_of(wanted))
-        self.declarations[name] = Declared(SchemaReader(schema, self).read(schema, frozenset(["#"]), 0))
+        self.declarations[name] = Declared(SchemaReader(schema, self).whole())
         return name
 
 
@@ -118,7 +118,17 @@ class SchemaReader:
     def __init__(self, root: object, names: ShapeNames) -> None:
         self._references = References(root)
         self._names = names
+        self._root = root
         self._left = MOST_PARTS
+        self._waiting: list[tuple[str, str, object]] = []
+
+    def whole(self) -> Shape:
+        """Return the shape of the document, and declare the named shapes that it uses."""
+        made = self.read(self._root, frozenset(["#"]), 0)
+        while self._waiting:  # one after the other: they may lead from one to the next without end
+            name, pointer, target = self._waiting.pop()
+            self._names.declarations[name].shape = self.read(target, frozenset([pointer]), 0)
+        return made
 
     def read(self, schema: object, aliases: frozenset[str], depth: int) -> Shape:
         """Return the shape of one schema that stands ``depth`` schemas deep."""
@@ -255,9 +265,8 @@ class SchemaReader:
                 return UNKNOWN
             name = self._names.reserve(type_name_of(self._references.name_of(pointer)))
             self._names.remember(meaning, name)
-            declared = self._names.declarations[name]
-            declared.notes = schema_notes(target)
-            declared.shape = self.read(target, frozenset([pointer]), 0)
+            self._names.declarations[name].notes = schema_notes(target)
+            self._waiting.append((name, pointer, target))
         return Named(name)
 
 
