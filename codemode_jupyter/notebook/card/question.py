@@ -27,7 +27,7 @@ _PLAIN_ADDRESS = re.compile(r"https?://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\
 def question_layout(call: PendingCall, question: Question, deciding: Mapping[int, str], *, live: bool) -> Element:
     """Return the question's message and, where it is ``live``, the form with its buttons."""
     name = visible(f"{call.connector}.{call.method}")
-    accept = "I have been there" if question.url is not None else "Send" if question.fields else "Yes"
+    accept = "I opened it" if question.url is not None else "Send" if question.fields else "Yes"
     buttons: list[Child] = [
         decision_button("accept", accept, f"{accept}, answer to {name}", [call], deciding),
         " ",
@@ -41,7 +41,7 @@ def question_layout(call: PendingCall, question: Question, deciding: Mapping[int
         _address(question.url) if question.url is not None else None,
         element(
             "div",
-            element("div", map(_labelled, range(len(question.fields)), question.fields), class_="cm-form"),
+            element("div", map(_labelled, range(len(question.fields)), question.fields), class_="cm-form cm-fields"),
             element("div", buttons, class_="cm-actions cm-answers"),
             data_form="answer",
         )
