@@ -3,13 +3,16 @@
 // Started without any permission. A line is three words parted by single blanks, the last of which goes to the end of
 // the line. Standard input brings `open ID`, `close ID` and `send ID TEXT`, and first of all `init SECRET SOURCE` (the
 // Workers' source as JSON). Standard output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not
-// written here. A program's text is never looked into; a line break in it would end its line, and what follows has no
-// secret before it.
+// written here. A program's text is never looked into but for what no runtime sends: a line break would end its line.
 
-/** @typedef {{worker: Worker, port: MessagePort}} Sandbox */
+/** @typedef {{worker: Worker, port: MessagePort, textsInARow: number}} Sandbox */
 
 /** Longest text of a Worker, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 16 * 2 ** 20;
+/** All texts of one pass together, in UTF-16 units. */
+const MAX_TOTAL_LENGTH = 64 * 2 ** 20;
+/** Texts of one pass without a word of the kernel between them: who awaits calls one by one gets one for each. */
+const MAX_TEXTS_IN_A_ROW = 20_000;
 
 /**
  * Milliseconds from giving a sandbox away to making the next one: making it holds up all texts for as long as a short
@@ -58,7 +61,7 @@ function makeSandbox() {
   const { port1, port2 } = new MessageChannel();
   worker.onerror = (event) => event.preventDefault();
   worker.postMessage(null, [port2]);
-  return { worker, port: port1 };
+  return { worker, port: port1, textsInARow: 0 };
 }
 
 /** @param {string} id */
@@ -66,9 +69,14 @@ function open(id) {
   const sandbox = spare ?? makeSandbox();
   spare = null;
   sandboxes.set(id, sandbox);
+  let total = 0;
   sandbox.port.onmessage = ({ data }) => {
-    if (typeof data !== "string") fail(id, "protocol", "The sandbox sent something that is not text.");
-    else if (data.length > MAX_TEXT_LENGTH) fail(id, "too_large", "The sandbox sent a text that is too long.");
+    if (typeof data !== "string") return fail(id, "protocol", "The sandbox sent something that is not text.");
+    sandbox.textsInARow += 1;
+    total += data.length;
+    if (data.length > MAX_TEXT_LENGTH || total > MAX_TOTAL_LENGTH) fail(id, "too_large", "The sandbox sent too much text.");
+    else if (sandbox.textsInARow > MAX_TEXTS_IN_A_ROW) fail(id, "protocol", "The sandbox sent too many texts.");
+    else if (/[\n\p{Surrogate}]/u.test(data)) fail(id, "protocol", "The sandbox sent a text that no runtime would send.");
     else tell("text", id, data);
   };
   sandbox.worker.onerror = (event) => {
@@ -98,6 +106,17 @@ function fail(id, kind, reason) {
   tell(kind, id, reason);
 }
 
+/**
+ * @param {string} id
+ * @param {string} text
+ */
+function send(id, text) {
+  const sandbox = sandboxes.get(id);
+  if (sandbox === undefined) return;
+  sandbox.textsInARow = 0;
+  sandbox.port.postMessage(text);
+}
+
 /** @param {string} line */
 function obey(line) {
   const blank = line.indexOf(" ");
@@ -105,7 +124,7 @@ function obey(line) {
   const id = line.slice(blank + 1, second);
   switch (line.slice(0, blank)) {
     case "send":
-      sandboxes.get(id)?.port.postMessage(line.slice(second + 1));
+      send(id, line.slice(second + 1));
       break;
     case "open":
       open(id);
