@@ -104,6 +104,11 @@ class Tab:
         self.page.reload()
         self._ready()
 
+    def reload_while_busy(self):
+        """Reload without waiting for the kernel, which runs a cell."""
+        self.page.reload()
+        self.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=SLOW)
+
     def theme(self, name):
         self.page.evaluate("name => jupyterapp.commands.execute('apputils:change-theme', {theme: name})", name)
         light = "true" if name == LIGHT else "false"

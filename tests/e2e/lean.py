@@ -25,8 +25,8 @@ class LeanKernel:
         self.cell = RealKernel(None, client, folder)
         self.address = f"{server.url}/static/lean.html#kernel={kernel_id}&token={server.token}"
 
-    def hears(self, kind, count=1, *, timeout=LONG):
-        """Wait until the kernel said ``kind`` to the pages ``count`` times, from now on."""
+    def says(self, kind, count=1, *, timeout=LONG):
+        """Wait until the kernel says ``kind`` to the pages, ``count`` times, from the last message that was read."""
         deadline = time.monotonic() + timeout
         while count > 0:
             content = self.client.get_iopub_msg(timeout=deadline - time.monotonic())["content"]
@@ -81,18 +81,27 @@ class LeanDesk:
 
 
 @contextmanager
+def listening_to(server, kernel_id, folder):
+    """A client of a kernel, which may be busy, until the block ends."""
+    client = BlockingKernelClient(connection_file=str(server.folder / "runtime" / f"kernel-{kernel_id}.json"))
+    client.load_connection_file()
+    client.start_channels(hb=False)  # a kernel that starts on a busy machine misses beats
+    try:
+        yield LeanKernel(server, folder, kernel_id, client)
+    finally:
+        client.stop_channels()
+
+
+@contextmanager
 def lean_kernel(server, folder):
     """A kernel for lean pages, until the block ends."""
     folder.mkdir()
     path = (folder / "notebook.ipynb").relative_to(server.root).as_posix()
     body = {"path": path, "name": "", "type": "notebook", "kernel": {"name": "python3"}}
     kernel_id = server.request("POST", "/api/sessions", body)["kernel"]["id"]
-    client = BlockingKernelClient(connection_file=str(server.folder / "runtime" / f"kernel-{kernel_id}.json"))
-    client.load_connection_file()
-    client.start_channels(hb=False)  # a kernel that starts on a busy machine misses beats
     try:
-        client.wait_for_ready(timeout=LONG)
-        yield LeanKernel(server, folder, kernel_id, client)
+        with listening_to(server, kernel_id, folder) as kernel:
+            kernel.client.wait_for_ready(timeout=LONG)
+            yield kernel
     finally:
-        client.stop_channels()
         server.end_kernels()

@@ -10,78 +10,7 @@ import pytest
 
 from codemode_jupyter.sandbox.deno import find_deno
 from tests.e2e.lean import LeanDesk, lean_kernel
-from tests.e2e.notebooks import SETUP
-
-TOOLS = (
-    SETUP
-    + '''
-import asyncio, json, os
-
-
-def more(round: int) -> bool:
-    """Tell whether the program goes on; at its end it says so."""
-    note(f"more {round}")
-    return not Path("enough").exists()
-
-
-async def slow(number: int) -> int:
-    """Take a while, in the kernel's loop."""
-    await asyncio.sleep(0.05)
-    note(f"slow {number}")
-    return number * 2
-
-
-def blocking(number: int) -> int:
-    """Take a while, in a thread."""
-    import time; time.sleep(0.03)
-    note(f"blocking {number}")
-    return number * 3
-
-
-def refuse(number: int) -> None:
-    """Fail, which has an effect too."""
-    note(f"refuse {number}")
-    raise ValueError(f"no {number}")
-
-
-async def gate() -> int:
-    """Go on when the test opens the door; return the process of the kernel."""
-    note("gate begins")
-    while not Path("open").exists():
-        await asyncio.sleep(0.02)
-    note("gate ends")
-    return os.getpid()
-
-
-from codemode_jupyter.notebook.page import page_channel
-from codemode_jupyter.sandbox.browser import BrowserExecutor
-
-world = FunctionConnector("world", [read, act, fail, more, slow, blocking, refuse, gate])
-runtime = Runtime([world], name="page", executor=BrowserExecutor(page_channel(), page_timeout=0.5))
-'''
-)
-
-MANY = """%%codemode -o outcome
-let sum = 0, refused = [];
-let round = 0;
-for (; await world.more({ round }); round++) {
-  const [one, two, three] = await Promise.all([
-    world.slow({ number: round }), world.blocking({ number: round }), world.read({ number: round }),
-  ]);
-  sum += one + two + three;
-  try { await world.refuse({ number: round }); } catch (error) { refused.push(error.message); }
-  await new Promise((resolve) => setTimeout(resolve, 5));
-}
-return { round, sum, refused: refused.length, last: refused.at(-1), random: Math.random() };
-"""
-
-
-GATED = """%%codemode -o outcome
-const first = await world.read({ number: 1 });
-const [second, kernel] = await Promise.all([world.read({ number: 2 }), world.gate()]);
-return { sum: first + second + (await world.read({ number: 3 })), kernel };
-"""
-EFFECTS = ["read 1", "read 2", "gate begins", "gate ends", "read 3"]
+from tests.e2e.lost_programs import EFFECTS, GATED, MANY, TOOLS, check_many
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +55,7 @@ def test_a_page_that_is_closed_and_opened_again_much_later(desk):
     page = desk.open()
     gated = Gated(desk)
     page.close()
-    desk.kernel.hears("who", 5)  # no page for seconds: that no page answers is no end
+    desk.kernel.says("who", 5)  # no page for seconds: that no page answers is no end
     desk.touch("open")
     desk.until_effects(4)  # the call ends while nobody is there
     desk.open()
@@ -162,7 +91,7 @@ def test_five_reloads_while_a_single_call_is_under_way(desk):
     gated = Gated(desk)
     for _ in range(6):
         page.reload()
-        desk.kernel.hears("start")
+        desk.kernel.says("start")
     assert gated.ends_well() > 5
 
 
@@ -170,7 +99,7 @@ def test_a_computer_that_sleeps_for_long(desk):
     desk.open()
     gated = Gated(desk)
     with desk.asleep():
-        desk.kernel.hears("who")  # the page is given up
+        desk.kernel.says("who")  # the page is given up
     assert gated.ends_well() == 2
 
 
@@ -178,7 +107,7 @@ def test_a_computer_that_sleeps_for_a_moment_goes_on_where_it_was(desk):
     desk.open()
     gated = Gated(desk)
     with desk.asleep():
-        desk.kernel.hears("ping", 2)
+        desk.kernel.says("ping", 2)
     assert gated.ends_well() == 1
 
 
@@ -229,13 +158,7 @@ def test_fifty_reloads_at_random_moments(desk):
     desk.touch("enough")
     finished = desk.kernel.cell.finish(cell)
     assert finished.status == "ok", finished.error
-    effects = desk.effects
-    rounds = sum(line.startswith("more") for line in effects) - 1
-    kinds = [f"{kind} {number}" for number in range(rounds) for kind in ("more", "slow", "blocking", "read", "refuse")]
-    assert sorted(effects) == sorted([*kinds, f"more {rounds}"])
-    outcome = json.loads(desk.kernel.cell.run("print(json.dumps(outcome))").printed)
-    assert outcome["round"] == outcome["refused"] == rounds
-    assert outcome["sum"] == sum(6 * number for number in range(rounds))
+    check_many(desk.effects, json.loads(desk.kernel.cell.run("print(json.dumps(outcome))").printed))
     passes = int(desk.kernel.cell.run("print((await runtime.executions())[0].passes)").printed)
     assert passes > 20, "most reloads hit a pass"
-    sys.stdout.write(f"{len(effects)} effects in {passes} passes\n")
+    sys.stdout.write(f"{len(desk.effects)} effects in {passes} passes\n")
