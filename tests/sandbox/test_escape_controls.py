@@ -21,6 +21,49 @@ OF_A_TAB = ("top-location", "parent-location", "anchor-top")
 """Navigations that take the whole tab along."""
 
 
+OUT_OF_DENO = {
+    *(
+        "fetch",
+        "WebSocket",
+        "WebSocketStream",
+        "EventSource",
+        "import-http",
+        "import-npm",
+        "import-jsr",
+        "import-data",
+    ),
+    *("Function", "AsyncFunction", "class-extends-Function", "Worker-data", "Worker-with-permissions"),
+    *(
+        "Deno-connect",
+        "Deno-datagram",
+        "Deno-resolveDns",
+        "Deno-readTextFile",
+        "Deno-writeTextFile",
+        "Deno-Command",
+    ),
+    *("Deno-env", "import-file", "node-fs", "node-fs-write", "node-net", "node-http", "node-dgram", "node-dns"),
+    *("node-child_process", "node-process", "node-module", "process-env", "process-getBuiltinModule", "fetch-file"),
+}
+OUT_OF_A_WORKER = {
+    *("fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "importScripts", "import-http"),
+    *(
+        "import-data",
+        "import-blob",
+        "Worker-blob",
+        "Function",
+        "AsyncFunction",
+        "eval",
+        "setTimeout-text",
+        "FontFace",
+    ),
+}
+OUT_OF_A_PAGE = {
+    *("sendBeacon", "RTCPeerConnection-stun", "RTCPeerConnection-turn", "img", "iframe", "script", "stylesheet"),
+    *("preload", "prefetch", "style-background", "font-face", "anchor-ping", "embed", "object", "video"),
+}
+"""Some of what has to arrive."""
+
+
 def tell(where, found, tried):
     text = (
         f"{where}: {len(found)} of {len(tried)} ways work, {len(got_out(found))} reach a listener, a file or a secret"
@@ -28,34 +71,22 @@ def tell(where, found, tried):
     print(f"\n{text}")  # noqa: T201  the figures are for whoever runs it with -s
 
 
+async def find(listeners, ways, expected, run):
+    """Try all ways, then those that should have worked and did not once more: many at once are slow on a busy machine."""
+    found = await attempt(listeners, ways, run)
+    for _ in range(3):
+        missing = {name: ways[name] for name in expected - got_out(found)}
+        if missing:
+            found |= await attempt(listeners, missing, run)
+    return found
+
+
 async def test_deno_with_permissions_and_without_the_lockdown_lets_them_out(tmp_path, monkeypatch):
     await make_deno().close()
     async with listening(tmp_path) as listeners, open_deno(monkeypatch, tmp_path, listeners) as executor:
-        found = await attempt(listeners, OF_DENO, lambda source: evaluate(executor, source, timeout=30))
+        found = await find(listeners, OF_DENO, OUT_OF_DENO, lambda source: evaluate(executor, source, timeout=30))
     tell("Deno", found, OF_DENO)
-    assert got_out(found) >= {
-        *(
-            "fetch",
-            "WebSocket",
-            "WebSocketStream",
-            "EventSource",
-            "import-http",
-            "import-npm",
-            "import-jsr",
-            "import-data",
-        ),
-        *("Function", "AsyncFunction", "class-extends-Function", "Worker-data", "Worker-with-permissions"),
-        *(
-            "Deno-connect",
-            "Deno-datagram",
-            "Deno-resolveDns",
-            "Deno-readTextFile",
-            "Deno-writeTextFile",
-            "Deno-Command",
-        ),
-        *("Deno-env", "import-file", "node-fs", "node-fs-write", "node-net", "node-http", "node-dgram", "node-dns"),
-        *("node-child_process", "node-process", "node-module", "process-env", "process-getBuiltinModule", "fetch-file"),
-    }
+    assert got_out(found) >= OUT_OF_DENO
     assert set(found) >= {"Deno-dlopen", "Deno-core-evalContext", "everything-reachable", "openKv", "caches", "node-v8"}
 
 
@@ -65,10 +96,12 @@ async def test_chromium_without_a_policy_and_without_the_lockdown_lets_them_out(
         listening(tmp_path) as listeners,
         open_chromium(monkeypatch, browser) as (pages, executor),
     ):
-        in_worker = await attempt(listeners, OF_A_WORKER, lambda source: evaluate(executor, source, timeout=30))
+        in_worker = await find(
+            listeners, OF_A_WORKER, OUT_OF_A_WORKER, lambda source: evaluate(executor, source, timeout=30)
+        )
         listeners.arrived.clear()
         [tab] = pages.tabs
-        in_page = await attempt(listeners, OF_A_PAGE, lambda source: tab.evaluate(f"({source})()"))
+        in_page = await find(listeners, OF_A_PAGE, OUT_OF_A_PAGE, lambda source: tab.evaluate(f"({source})()"))
         listeners.arrived.clear()
         tab = await pages.context.new_page()
         await tab.goto(listeners.page)
@@ -84,19 +117,7 @@ async def test_chromium_without_a_policy_and_without_the_lockdown_lets_them_out(
     tell("Frames", in_frames, NAVIGATIONS)
     everywhere = in_worker | in_page | in_frames
     tell("Some place in Chromium", everywhere, OF_A_WORKER)
-    assert got_out(in_worker) >= {
-        *("fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "importScripts", "import-http"),
-        *(
-            "import-data",
-            "import-blob",
-            "Worker-blob",
-            "Function",
-            "AsyncFunction",
-            "eval",
-            "setTimeout-text",
-            "FontFace",
-        ),
-    }
+    assert got_out(in_worker) >= OUT_OF_A_WORKER
     assert set(in_worker) >= {
         "BroadcastChannel",
         "indexedDB",
@@ -106,10 +127,7 @@ async def test_chromium_without_a_policy_and_without_the_lockdown_lets_them_out(
         "postMessage",
         "location",
     }
-    assert got_out(in_page) >= {
-        *("sendBeacon", "RTCPeerConnection-stun", "RTCPeerConnection-turn", "img", "iframe", "script", "stylesheet"),
-        *("preload", "prefetch", "style-background", "font-face", "anchor-ping", "embed", "object", "video"),
-    }
+    assert got_out(in_page) >= OUT_OF_A_PAGE
     assert set(in_page) >= {"cookie", "localStorage", "parent-document", "postMessage-to-the-top"}
     assert got_out(in_frames) >= {"location-href", "open", "anchor", "form", "meta-refresh", "parent-location", "base"}
     assert len(everywhere) > 140

@@ -1,11 +1,11 @@
 """The product's own sandboxes with everything that holds programs back taken away: what could arrive, does."""
 
 from contextlib import asynccontextmanager
-from unittest.mock import patch
 
-from codemode_jupyter.sandbox import deno_process, frame
+from codemode_jupyter.sandbox import deno_process
 from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.deno import DenoExecutor
+from codemode_jupyter.sandbox.frame import inline_frame
 from codemode_jupyter.sandbox.page_channel import page_module
 from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox import real_page
@@ -29,15 +29,9 @@ def unlocked_worker():
     return without(worker_source(), "  lockDown();\n", *deaf)
 
 
-def frame_with(policy):
-    """Return the markup of the frame with another policy in both of its parts."""
-    with patch.object(frame, "_POLICY", policy):
-        return frame.inline_frame.__wrapped__()
-
-
 def open_frame():
     """Return the markup of the frame without its policy and its sandbox."""
-    return without(frame_with(""), ' sandbox="allow-scripts"')
+    return without(inline_frame(""), ' sandbox="allow-scripts"')
 
 
 @asynccontextmanager
