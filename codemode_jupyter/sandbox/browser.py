@@ -93,7 +93,7 @@ class BrowserExecutor:
         timeout: float | None = None,
         csp: str | None = None,
     ) -> None:
-        if timeout is not None and (isinstance(timeout, bool) or not timeout > 0):
+        if timeout is not None and (isinstance(timeout, bool | str) or not timeout > 0):
             hint = "Use a number of seconds above 0, or None."
             raise CodemodeError("invalid_option", f"`timeout` is {timeout!r}.", hint=hint)
         self._pool = Pool(max_passes)

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -323,6 +324,51 @@ async def test_a_pass_that_the_page_cut_ends_with_the_limit_it_broke(channel, ex
     page.say("cut", run=run, kind=kind)
     assert (await task).kind == end
     assert channel.of_kind("kill")[-1]["run"] == run
+
+
+async def start_of(channel, execution_id, count):
+    """The run's id of the start that is number ``count``, which has to be of that execution's source."""
+    start = await channel.until_sent("start", count)
+    assert json.loads(start["text"])["source"] == execution_id
+    return start["run"]
+
+
+async def test_after_a_frame_died_with_several_passes_each_of_them_runs_alone(channel, executor):
+    page = FakePage(channel, "page")
+
+    def run(name):
+        return asyncio.create_task(executor.run_pass(replace(REQUEST, execution_id=name, source=name), Handler()))
+
+    tasks = [run("bomb"), run("innocent")]
+    runs = [await start_of(channel, name, count) for count, name in enumerate(["bomb", "innocent"], 1)]
+    page.say("lost", runs=[runs[0]], reason="frame")  # frames of one page may share a process and be told one by one
+    page.say("lost", runs=[runs[1]], reason="frame")
+    assert [(await task).kind for task in tasks] == ["lost", "lost"]
+    tasks = [run("bomb"), run("innocent"), run("stranger")]
+    bomb = await start_of(channel, "bomb", 3)
+    await asyncio.sleep(0.1)
+    assert len(channel.of_kind("start")) == 3
+    page.say("lost", runs=[bomb], reason="frame")
+    assert (await tasks[0]).kind == "memory"
+    innocent = await start_of(channel, "innocent", 4)
+    page.texts(innocent, done("1"))
+    assert (await tasks[1]).kind == "completed"
+    page.texts(await start_of(channel, "stranger", 5), done("2"))
+    assert (await tasks[2]).kind == "completed"
+    again = [run("innocent"), run("stranger")]  # nothing is held against it any more
+    for count, name in enumerate(["innocent", "stranger"], 6):
+        page.texts(await start_of(channel, name, count), done("3"))
+    assert [(await task).kind for task in again] == ["completed", "completed"]
+
+
+async def test_two_hundred_passes_start_eight_at_a_time(channel, executor):
+    page = FakePage(channel, "page")
+    tasks = [asyncio.create_task(executor.run_pass(REQUEST, Handler())) for _ in range(200)]
+    for count in range(1, 201):
+        start = await channel.until_sent("start", count)
+        assert len(channel.of_kind("start")) <= count + 7
+        page.texts(start["run"], done("1"))
+    assert {(await task).kind for task in tasks} == {"completed"}
 
 
 async def test_a_frame_that_died_with_one_pass_in_it_ran_out_of_memory(channel, executor):

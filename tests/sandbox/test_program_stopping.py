@@ -1,15 +1,20 @@
 """Programs that do not end by themselves, and what is left of them: nothing."""
 
 import asyncio
+import contextvars
 import os
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.runtime import Runtime
 from codemode_jupyter.sandbox import deno as deno_module
+from codemode_jupyter.sandbox import deno_process
 from codemode_jupyter.sandbox.deno import DenoExecutor
+from codemode_jupyter.sandbox.memory_limit import DATA_MEGABYTES
 from tests.sandbox.kernel import Kernel, Later
 
 LIMIT = 0.4
@@ -177,4 +182,55 @@ async def test_an_idle_process_that_died_is_replaced_before_the_next_pass():
     await asyncio.to_thread(process.wait)
     assert (await Kernel("async () => 'next'").run(executor)).value == '"next"'
     assert executor._processes != [process]
+    await executor.close()
+
+
+async def test_the_one_that_breaks_a_shared_process_is_found_and_the_others_complete(tmp_path):
+    executor = DenoExecutor()
+    runtime = Runtime(executor=executor, path=tmp_path / "s.sqlite3")
+    bomb = runtime.execute("const all = []; for (;;) all.push(new Array(1e6).fill(all.length))")
+    innocent = "await new Promise((done) => setTimeout(done, 3000)); return 'there'"
+    ends = await asyncio.gather(bomb, *(runtime.execute(innocent) for _ in range(2)))
+    assert ends[0].error.code == "out_of_memory"
+    assert [end.result for end in ends[1:]] == ["there", "there"]
+    await runtime.close()
+    await executor.close()
+
+
+async def test_memory_is_limited_also_where_a_typed_array_holds_it(monkeypatch):
+    monkeypatch.setattr(deno_process, "PROCESS_MEGABYTES", 400)
+    executor = DenoExecutor()
+    kernel = Kernel("async () => { const all = []; for (;;) all.push(new Uint8Array(1e7).fill(1)) }", timeout=30)
+    assert (await kernel.run(executor)).kind == "memory"
+    assert (await Kernel("async () => 'next'").run(executor)).value == '"next"'
+    await executor.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits another process")
+async def test_the_system_limits_a_process_even_while_the_kernel_stands_still():
+    import resource
+
+    executor = DenoExecutor()
+    await Kernel("async () => 1").run(executor)
+    [process] = executor._processes
+    limit = DATA_MEGABYTES * 2**20
+    assert resource.prlimit(process.pid, resource.RLIMIT_DATA) == (limit, limit)
+    await executor.close()
+
+
+async def test_tools_run_in_the_context_of_whoever_started_the_pass():
+    who = contextvars.ContextVar("who")
+    executor = DenoExecutor()
+
+    async def run(name):
+        who.set(name)
+        seen = []
+        kernel = Kernel(
+            "async () => { await it.echo({}); await it.echo({}) }", on_calls=lambda _: seen.append(who.get())
+        )
+        await kernel.run(executor)
+        return seen
+
+    for name in ("first", "second"):
+        assert await asyncio.create_task(run(name)) == [name, name]
     await executor.close()
