@@ -65,6 +65,14 @@ async def tightest_echo(folder):
     await asyncio.to_thread(process.wait)
 
 
+async def bare_start(folder):
+    """The start of a Deno process that does nothing, and its end."""
+    file = folder / "nothing.js"
+    file.write_text("")
+    process = await asyncio.create_subprocess_exec(find_deno(), "run", "--no-config", file)
+    await process.wait()
+
+
 @contextlib.asynccontextmanager
 async def bare_commits(folder):
     """A commit that survives a power cut, of one short row."""

@@ -32,6 +32,10 @@ class Table:
     def __getitem__(self, name):
         return median(self.wall[name])
 
+    def least(self, name):
+        """Return the least that the thing ever took, by the clock or of the processor: what was disturbed least."""
+        return min(*self.wall[name], *self.processor.get(name, self.wall[name]))
+
     def lines(self, title, rows):
         """Yield the lines; a row is (name, what it stands against or None, budget)."""
         load = ", ".join(f"{number:.1f}" for number in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"

@@ -1,6 +1,7 @@
 """What programs cost on the headless sandbox, beside a bare pipe round trip and a bare commit of the same run.
 
-Prints a table; asserts only bounds that a loaded machine keeps. Budgets are what to approach.
+Prints a table, and asserts what a loaded machine keeps: the least of several rounds, in processor time where that is
+known, or against something bare of the same run.
 """
 
 import asyncio
@@ -13,13 +14,14 @@ from codemode_jupyter import FunctionConnector, Runtime, tool
 from codemode_jupyter.program import prepare_program
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
 from codemode_jupyter.sandbox.protocol import Namespace, PassRequest, Reply
-from tests.bench.bare import bare_commits, echo_of_streams, tightest_echo
+from tests.bench.bare import bare_commits, bare_start, echo_of_streams, tightest_echo
 from tests.bench.table import Table
 
 ROUNDS = 5
 SECONDS = 15
 """After which no further round begins: on a machine that does much else, fewer must do."""
 TRIPS = 1_000
+REPLAYS = 3
 COMMITS = 300
 PAUSE = 0.15
 """Seconds before each measurement: time for the next sandbox to be made ready, as between two programs of a person."""
@@ -35,16 +37,23 @@ for (;;) await bench.ask();
 """
 
 BARE, TIGHTEST, COMMIT = "bare pipe round trip (streams)", "bare pipe round trip (tightest)", "bare durable commit"
+BARE_START, START = "bare start and end of a Deno process", "sandbox start and first program"
+BESIDE_COMMIT = "the same, less the durable commit"
+REPLAY = "replay of {:,} recorded calls"
+REPLAY_BUDGET = {1_000: 60, 10_000: 400}
+"""Milliseconds by calls."""
 EARLY, LATE = "call 100 to 400 of a run, whole runtime", "call 1,200 to 1,500 of it"
 ROWS = (
     (BARE, None, ""),
     (TIGHTEST, BARE, ""),
     (COMMIT, None, ""),
-    ("sandbox start and first program", None, "150 ms"),
+    (BARE_START, None, ""),
+    (START, BARE_START, "150 ms"),
     ("trivial program, warm, executor alone", BARE, ""),
     ("trivial program, warm, whole runtime", COMMIT, ""),
     ("live call, executor alone", BARE, "2 round trips"),
     ("live call, whole runtime", COMMIT, "2 commits + 2 round trips"),
+    (BESIDE_COMMIT, BARE, "2 round trips"),
     ("1,000 calls in Promise.all, executor alone", BARE, ""),
     ("1,000 calls in Promise.all, whole runtime", COMMIT, ""),
     ("replay of 100 recorded calls", None, ""),
@@ -123,13 +132,16 @@ async def measure(table, executor, runtime, folder):
             await cost(TIGHTEST, lambda: tightest(TRIPS), TRIPS, tightest.pid)
             await cost("live call, whole runtime", whole(recorded), COMMITS)
             await cost(COMMIT, lambda: commits(COMMITS), COMMITS)
-            await cost("sandbox start and first program", started_anew)
+            table.add(BESIDE_COMMIT, max(0.0, table.wall["live call, whole runtime"][-1] - table.wall[COMMIT][-1]))
+            await cost(BARE_START, lambda: bare_start(folder))
+            await cost(START, started_anew)
             await cost("trivial program, warm, executor alone", alone("return 1"))
             await cost("trivial program, warm, whole runtime", whole("return 1"))
             await cost("1,000 calls in Promise.all, executor alone", alone(AT_ONCE))
             await cost("1,000 calls in Promise.all, whole runtime", whole(AT_ONCE))
             for count, execution_id in waiting.items():
-                await cost(f"replay of {count:,} recorded calls", lambda id_=execution_id: approve(runtime, id_))
+                for _ in range(REPLAYS):
+                    await cost(REPLAY.format(count), lambda id_=execution_id: approve(runtime, id_))
 
 
 async def started_anew():
@@ -169,9 +181,10 @@ async def test_calls_and_replays_cost_what_they_must(tmp_path, capsys):
     await executor.close()
     with capsys.disabled():
         sys.stdout.write("\n" + "\n".join(table.lines("headless", ROWS)) + "\n")
-    assert table["sandbox start and first program"] < 3_000
-    assert table["live call, executor alone"] < 20 * table[BARE]
+    assert min(table.wall[START]) < 10 * min(table.wall[BARE_START])
+    assert table.least("live call, executor alone") < 10 * table.least(BARE)
     assert table["live call, whole runtime"] < 10 * (table[COMMIT] + 2 * table[BARE])
     assert table[LATE] < 5 * table[EARLY]
-    assert table["replay of 1,000 recorded calls"] < 600
-    assert table["replay of 10,000 recorded calls"] < 4_000
+    for count, budget in REPLAY_BUDGET.items():
+        # A machine that is slow or busy now is so for bare round trips as well.
+        assert table.least(REPLAY.format(count)) < max(budget, (count + 1_000) * table.least(BARE))

@@ -1,13 +1,14 @@
 """What a program costs in JupyterLab, as ratios against the bare round trip of a comm in the same page.
 
-Prints a table; asserts only bounds that a loaded machine keeps. Budgets are what to approach.
+Prints a table; asserts only bounds that a loaded machine keeps. Budgets are what to approach; a call's does not count
+the durable commit before its tool runs, which is measured as well.
 """
 
 import json
 import sys
 
 MEASURE = '''
-import asyncio, json, time
+import asyncio, json, sqlite3, time
 from statistics import median
 
 import anywidget
@@ -89,6 +90,19 @@ async def replay(count):
     return await timed(runtime.approve(paused.execution_id))
 
 
+def commit():
+    """Milliseconds of a bare commit that survives a power cut, beside the runtime's store."""
+    connection = sqlite3.connect("bare.sqlite3", isolation_level=None)
+    connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE IF NOT EXISTS t (x)")
+    times = []
+    for _ in range(20):
+        start = time.perf_counter()
+        connection.execute("INSERT INTO t VALUES (1)")
+        times.append((time.perf_counter() - start) * 1000)
+    connection.close()
+    return median(times)
+
+
 async def measure():
     await until_there()
     for _ in range(5):
@@ -101,9 +115,13 @@ async def measure():
     many = await spaced("for (let i = 0; i < 51; i++) await bench.ping();", 3)
     parallel = "return await Promise.all(Array.from({length: 100}, () => bench.ping()))"
     together = await spaced(parallel, 5)
-    short = median([await replay(1) for _ in range(3)])
-    long = await replay(1000)
-    return dict(bare=bare, trivial=trivial, row=row, call=(many - one) / 50, parallel=together, replay=long - short)
+    short = min([await replay(1) for _ in range(3)])
+    long = min([await replay(1000) for _ in range(2)])
+    call, durable = (many - one) / 50, commit()
+    return dict(
+        bare=bare, trivial=trivial, row=row, commit=durable, call=call, rest=max(0, call - durable),
+        parallel=together, replay=long - short,
+    )
 '''
 
 
@@ -114,7 +132,9 @@ def lines(measured):
     for name, what, budget in (
         ("trivial", "trivial program, warm", "3 round trips"),
         ("row", "the same, one right after the other", "-"),
-        ("call", "a live connector call", "1.3 round trips"),
+        ("commit", "a bare durable commit", "-"),
+        ("call", "a live connector call", "-"),
+        ("rest", "the same, less the commit", "1.3 round trips"),
         ("parallel", "100 calls in Promise.all", "5 round trips"),
         ("replay", "replay of 1,000 recorded calls", "60 ms"),
     ):
@@ -132,4 +152,4 @@ def test_programs_cost_a_few_round_trips(desk, capsys):
     assert measured["trivial"] < 30 * measured["bare"]
     assert measured["call"] < 15 * measured["bare"]
     assert measured["parallel"] < 100 * measured["bare"]
-    assert measured["replay"] < 3000
+    assert measured["replay"] < max(60, 60 * measured["bare"])
