@@ -6,7 +6,7 @@ import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from tests.runtime.fake_sandbox import FakeExecutor
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ROOT / "node_modules" / "@modelcontextprotocol"
 TESTER = [sys.executable, str(Path(__file__).with_name("server.py"))]
+PATIENCE = 60.0
+"""How long a test waits for what must come, in seconds; it takes none of it on a machine that is free."""
+
 SECRET = "s3cr3t-of-the-harbour"  # noqa: S105  one of the tests' own
 
 
@@ -54,6 +57,13 @@ def http_process(command: list[str], port: int, env: dict[str, str] | None = Non
     finally:
         process.kill()
         process.wait()
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Return once a condition holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not condition():  # noqa: ASYNC110  what is waited for sets no event
+            await asyncio.sleep(0.002)
 
 
 class Bench:
@@ -92,7 +102,7 @@ class Bench:
 
     async def question(self) -> Any:
         """The one question that is open, once it is."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not (asked := await self.runtime.pending()):  # noqa: ASYNC110  a page would be told; a test looks
                 await asyncio.sleep(0.002)
         assert len(asked) == 1

@@ -3,17 +3,17 @@
 ``python server.py stdio`` or ``python server.py PORT`` (streamable HTTP). Not a test; tests start it.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import anyio
 from mcp.server import MCPServer
+from mcp.server.elicitation import ElicitationResult
 from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types import ToolAnnotations
 from pydantic import BaseModel, Field
 
@@ -34,6 +34,16 @@ async def ask(ctx: Context) -> str:
     """Ask for a berth."""
     answer = await ctx.elicit("Which ship?", Berth)
     return f"{answer.action} {answer.data.model_dump_json()}" if answer.action == "accept" else answer.action
+
+
+async def which_ship() -> Elicit[Berth]:
+    return Elicit("Which ship?", Berth)
+
+
+@server.tool(annotations=READS)
+async def reserve(hours: int, ship: Annotated[ElicitationResult[Berth], Resolve(which_ship)]) -> str:
+    """Reserve a berth; asks in whatever way the connection has."""
+    return f"{ship.data.name}, {hours} h" if ship.action == "accept" else ship.action
 
 
 @server.tool(annotations=READS)
@@ -59,6 +69,7 @@ async def grow(ctx: Context, name: str) -> str:
     """Add a tool."""
     server.add_tool(lambda: f"I am {name}", name=name, description="A late one", annotations=READS)
     await ctx.session.send_tool_list_changed()
+    await ctx.notify_tools_changed()
     return "grown"
 
 

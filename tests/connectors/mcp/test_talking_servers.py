@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from codemode_jupyter.connectors.mcp import McpConnector
+from codemode_jupyter.connectors.mcp.connection import Connection
 from codemode_jupyter.errors import CodemodeError
-from tests.connectors.mcp.conftest import SECRET, TESTER, Bench, bench, free_port, http_process
-from tests.runtime.waiting import until
+from tests.connectors.mcp.conftest import PATIENCE, SECRET, TESTER, Bench, bench, free_port, http_process, until
 
 
 @pytest.fixture(params=["stdio", "http"])
@@ -106,7 +106,7 @@ async def test_progress_and_messages_show_while_the_call_runs_and_models_read_ne
     async def record() -> Any:
         return await talker.runtime.execution(ids[0])
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not ((now := await record()).progress and now.logs):  # noqa: ASYNC110  a card would be told; a test looks
             await asyncio.sleep(0.002)
     (told,) = now.progress.values()
@@ -219,10 +219,32 @@ async def test_two_questions_at_once_are_each_asked_in_their_own_run_over_http(
     async with bench(connector, tmp_path) as made:
         await made.call("say", text="warm")
         runs = [asyncio.create_task(made.call(tool)) for tool in ("ask", "ask_to_visit")]
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while len(asked := await made.runtime.pending()) < 2:  # noqa: ASYNC110  a page would be told
                 await asyncio.sleep(0.002)
         assert {call.method: call.question.url is None for call in asked} == {"ask": True, "ask_to_visit": False}
         for call in asked:
             await made.runtime.respond(call.execution_id, call.seq, "decline")
         assert [(await run)["result"] for run in runs] == ["decline", "decline"]
+
+
+@pytest.mark.parametrize("revision", ["handshake", "2026-07-28"])
+async def test_a_tool_that_resolves_its_questions_first_works_in_both_ages_of_the_protocol(
+    revision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if revision != "handshake":
+        newest = Connection._client
+        monkeypatch.setattr(Connection, "_client", lambda connection, _mode: newest(connection, "auto"))
+    async with bench(McpConnector.stdio("tester", [*TESTER, "stdio"]), tmp_path) as made:
+        running = asyncio.create_task(made.call("reserve", hours=2))
+        asked = await made.question()
+        assert asked.question.message == "Which ship?"
+        answer = {"name": "Ever", "length": 400}
+        await made.runtime.respond(asked.execution_id, asked.seq, "accept", result=answer)
+        assert (await running)["result"] == "Ever, 2 h"
+        await made.call("grow", name="late-one")
+        await until(lambda: made.connector.revision() != (0, 1))
+        assert await made.call("late_one") == "I am late-one"
+        assert (await made.connector._sessions.session()).protocol_version >= (
+            "2025-11-25" if revision == "handshake" else revision
+        )
