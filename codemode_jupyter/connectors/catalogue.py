@@ -7,6 +7,7 @@ Never does: run anything, or read snippets from a store; they are passed in afre
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,7 @@ from codemode_jupyter.connectors.python_stubs import generate_stubs
 from codemode_jupyter.connectors.search import Searcher
 from codemode_jupyter.connectors.search_document import Document, tool_document
 from codemode_jupyter.connectors.search_index import SearchIndex
+from codemode_jupyter.connectors.search_vectors import Embed
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 
@@ -95,11 +97,20 @@ class Catalogue:
     Parameters
     ----------
     entries : iterable of CatalogueEntry
-        The connectors with their tools; the index over them is built at the first search.
+        The connectors with their tools; the index of each is built at the first search.
+    before : Catalogue, optional
+        An older catalogue: what it has indexed of connectors whose tools are the same objects is used again.
+    embed : callable, optional
+        Texts to vectors, so that search also goes by meaning; vectors are made at the first search and kept in memory.
     """
 
-    def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
+    def __init__(
+        self, entries: Iterable[CatalogueEntry], before: Catalogue | None = None, embed: Embed | None = None
+    ) -> None:
         self._entries = {entry.name: entry for entry in entries}
+        self._before = before
+        self._embed = embed
+        self._searching = threading.Lock()
         self._latest: tuple[tuple[Document, ...], Searcher] | None = None
 
     def search(self, query: str, snippets: Sequence[SnippetLike] = (), limit: int = 10) -> dict[str, Any]:
@@ -120,7 +131,8 @@ class Catalogue:
             ``results`` (each with ``path``, ``connector``, ``method``, ``description``, ``kind``, ``score`` and, for
             what needs approval, ``requiresApproval``), ``total`` and ``truncated``.
         """
-        found = self._searcher(snippets).rank(query, max(1, min(limit, MOST_RESULTS)))
+        with self._searching:  # one builds the index, the others wait for it
+            found = self._searcher(snippets).rank(query, max(1, min(limit, MOST_RESULTS)))
         rows = [self._row(document, score) for document, score in found.best]
         return {"results": rows, "total": found.total, "truncated": found.total > len(rows)}
 
@@ -184,18 +196,28 @@ class Catalogue:
         return CodemodeError("unknown_name", f'"{target}" not found.', hint=hint, data={"suggestions": near[:3]})
 
     @cached_property
-    def _indexes(self) -> tuple[SearchIndex, ...]:
-        return tuple(
-            SearchIndex(tool_document(entry.name, tool) for tool in entry.tools.values())
-            for entry in self._entries.values()
-        )
+    def _indexes(self) -> dict[str, SearchIndex]:
+        before, self._before = self._before, None
+        known = {} if before is None else before._built()  # noqa: SLF001  another one of this class
+        return {
+            name: known[name][1]
+            if name in known and known[name][0] is entry.tools
+            else SearchIndex(tool_document(name, tool) for tool in entry.tools.values())
+            for name, entry in self._entries.items()
+        }
+
+    def _built(self) -> dict[str, tuple[Mapping[str, Tool], SearchIndex]]:
+        """Return the indexes that there are, with the tools they are of."""
+        if "_indexes" not in self.__dict__:
+            return {} if self._before is None else self._before._built()  # noqa: SLF001  another one of this class
+        return {name: (self._entries[name].tools, index) for name, index in self._indexes.items()}
 
     def _searcher(self, snippets: Sequence[SnippetLike]) -> Searcher:
         """Return the searcher over connectors and snippets, the one before where nothing changed."""
         documents = tuple(Document(self._snippet_path(one), one.name, "", one.description) for one in snippets)
         if self._latest is None or self._latest[0] != documents:
             extra = (SearchIndex(documents),) if documents else ()
-            self._latest = documents, Searcher((*self._indexes, *extra))
+            self._latest = documents, Searcher((*self._indexes.values(), *extra), self._embed)
         return self._latest[1]
 
     def _row(self, document: Document, score: float) -> dict[str, Any]:
@@ -206,7 +228,7 @@ class Catalogue:
             "method": document.name,
             "description": document.description,
             "kind": "snippet" if tool is None else "method",
-            "score": round(score, 2),
+            "score": round(score, 4),
         }
         return {**row, "requiresApproval": True} if tool is not None and tool.requires_approval is not False else row
 

@@ -12,10 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import nlargest, nsmallest
+from operator import itemgetter
 
 from codemode_jupyter.connectors.search_document import Document
 from codemode_jupyter.connectors.search_index import SearchIndex
 from codemode_jupyter.connectors.search_question import Question, Vocabulary, read_question
+from codemode_jupyter.connectors.search_vectors import Embed, Vectors, fused
+
+FUSED = 50
+"""How many of each order are fused."""
 
 _CANDIDATES = 400  # of each index, chosen by what they cover
 _RANKED = 120  # of these, chosen by their words
@@ -44,10 +49,13 @@ class Searcher:
     ----------
     indexes : sequence of SearchIndex
         What is searched; each is built once and may be shared by many searchers.
+    embed : callable, optional
+        Texts to vectors; then the order by meaning counts, too.
     """
 
-    def __init__(self, indexes: Sequence[SearchIndex]) -> None:
+    def __init__(self, indexes: Sequence[SearchIndex], embed: Embed | None = None) -> None:
         self.indexes = tuple(indexes)
+        self._embed = embed
         self._total = sum(len(index.documents) for index in self.indexes)
 
     @cached_property
@@ -60,6 +68,23 @@ class Searcher:
 
         A document needs no more than one word of the question; those that have more of its rare words stand higher.
         """
+        if self._embed is None or not text.strip():
+            return self._by_words(text, limit)
+        words, meaning = self._by_words(text, FUSED), self._by_meaning(text, self._embed)
+        documents = {document.key: document for document, _ in (*words.best, *meaning)}
+        scores = fused((one.key for one, _ in words.best), (one.key for one, _ in meaning))
+        best = [(documents[key], score) for key, score in list(scores.items())[:limit]]
+        return Found(best, max(words.total, len(scores)))
+
+    def _by_meaning(self, text: str, embed: Embed) -> list[tuple[Document, float]]:
+        found: list[tuple[Document, float]] = []
+        for index in self.indexes:
+            if index.vectors is None:
+                index.vectors = Vectors(embed, index.documents)
+            found += zip(index.documents, index.vectors.nearness(text), strict=True)
+        return nlargest(FUSED, found, key=itemgetter(1))
+
+    def _by_words(self, text: str, limit: int) -> Found:
         question = read_question(text, self.vocabulary)
         having = [sum(index.mask(notion).bit_count() for index in self.indexes) for notion in question.notions]
         rarities = [math.log(1 + (self._total - have + 0.5) / (have + 0.5)) for have in having]

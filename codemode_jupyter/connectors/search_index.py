@@ -13,6 +13,7 @@ from itertools import combinations
 from operator import itemgetter
 
 from codemode_jupyter.connectors.search_document import Document, WeightedWords, is_unstable, weighted_words
+from codemode_jupyter.connectors.search_vectors import Vectors
 from codemode_jupyter.connectors.words import raw_words
 
 _SATURATION = 1.2  # k1 of BM25
@@ -23,7 +24,7 @@ class SearchIndex:
     """An inverted index of documents.
 
     ``postings`` has for each word the gain of each document (by position), best first: BM25 without rarity, which
-    depends on all indexes that are asked together.
+    depends on all indexes that are asked together. ``vectors`` are kept here once somebody has made them.
     """
 
     def __init__(self, documents: Iterable[Document]) -> None:
@@ -37,6 +38,7 @@ class SearchIndex:
         self.connectors = [tuple(raw_words(document.connector)) for document in self.documents]
         self.unstable = [is_unstable(document) for document in self.documents]
         self.postings = _postings(self.words)
+        self.vectors: Vectors | None = None
         self._masks: dict[str, int] = {}
 
     def mask(self, words: Iterable[str]) -> int:

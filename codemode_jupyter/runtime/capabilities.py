@@ -15,6 +15,7 @@ from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
 from codemode_jupyter.connectors.names import check_connector_names, did_you_mean
 from codemode_jupyter.connectors.outbound import Outbound, fetch_tools
 from codemode_jupyter.connectors.schema_validation import SchemaValidator, load_checker
+from codemode_jupyter.connectors.search_vectors import Embed
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
@@ -24,7 +25,8 @@ from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, FETCH_CONNECTO
 class Capabilities:
     """The connectors of one runtime and their tools.
 
-    ``outbound`` is what requests of programs may reach, if any; ``modules`` what they may import.
+    ``outbound`` is what requests of programs may reach, if any; ``modules`` what they may import; ``embed`` makes
+    vectors of texts for search.
 
     Raises
     ------
@@ -38,6 +40,7 @@ class Capabilities:
         built_in: Iterable[Tool] = (),
         outbound: Outbound | None = None,
         modules: ModuleSet | None = None,
+        embed: Embed | None = None,
     ) -> None:
         self.connectors = _checked(connectors)
         self.names = tuple(connector.name for connector in self.connectors)
@@ -49,6 +52,7 @@ class Capabilities:
         self._tools: dict[str, dict[str, Tool]] | None = None
         self._early = {one.name: tools for one in self.connectors if (tools := tools_at_once(one)) is not None}
         self._revisions: dict[str, object] = {one.name: one.revision() for one in self.connectors}
+        self._embed = embed
         self.catalogue = Catalogue(())
         self._built_in = {tool.name: tool for tool in built_in}
         self._loading = asyncio.Lock()
@@ -78,10 +82,8 @@ class Capabilities:
             tools[CODEMODE_NAMESPACE] = self._built_in
             if self.outbound is not None:
                 tools[FETCH_CONNECTOR] = {tool.name: tool for tool in fetch_tools(self.outbound)}
-            self.catalogue = Catalogue(
-                CatalogueEntry(connector.name, _instructions(connector), tools[connector.name])
-                for connector in self.connectors
-            )
+            entries = [CatalogueEntry(one.name, _instructions(one), tools[one.name]) for one in self.connectors]
+            self.catalogue = Catalogue(entries, self.catalogue, self._embed)
             self._tools, self._revisions = tools, revisions
 
     def tools_of(self, connector: str) -> dict[str, Tool]:

@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.catalogue import Language
 from codemode_jupyter.connectors.outbound import Outbound, Send
 from codemode_jupyter.connectors.questions import Action
+from codemode_jupyter.connectors.search_model import semantic
+from codemode_jupyter.connectors.search_vectors import Embed
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
@@ -74,6 +76,10 @@ class Runtime:
     modules : mapping of str to str or None, default None
         ES modules (JavaScript or TypeScript texts) that programs may ``import`` by name; nothing else can be imported.
         Their exports are values, not live bindings. An execution goes on only with the modules it began with.
+    embed : callable, "semantic" or None, default None
+        Lets ``search`` go by meaning as well as by words: a function of a list of texts that returns a vector for each
+        (called in a thread; the vectors of tools are kept in memory), or ``"semantic"`` for the small English model of
+        the extra ``[semantic]``, which runs here and downloads nothing.
 
     Raises
     ------
@@ -97,6 +103,7 @@ class Runtime:
         tool_timeout: float = 60.0,
         outbound: Outbound | Send | Iterable[str] | None = None,
         modules: Mapping[str, str] | None = None,
+        embed: Embed | Literal["semantic"] | None = None,
     ) -> None:
         check_runtime_name(name)
         check_seconds("timeout", timeout)
@@ -107,7 +114,9 @@ class Runtime:
         self.tool_timeout = tool_timeout
         self.max_executions = max_executions
         built_in = built_in_tools(self.search, self.describe, self._snippet_source)
-        self._capabilities = Capabilities(connectors, built_in, _outbound(outbound), ModuleSet(modules))
+        self._capabilities = Capabilities(
+            connectors, built_in, _outbound(outbound), ModuleSet(modules), _embedding(embed)
+        )
         self._executor = executor
         self._path = None if path is None else Path(path)
         self._transform_result = transform_result
@@ -570,6 +579,15 @@ class Runtime:
 
 def _outbound(option: Outbound | Send | Iterable[str] | None) -> Outbound | None:
     return option if option is None or isinstance(option, Outbound) else Outbound(option)
+
+
+def _embedding(option: Embed | Literal["semantic"] | None) -> Embed | None:
+    if option is None or callable(option):
+        return option
+    if option != "semantic":
+        hint = 'Use a function of a list of texts that returns a vector for each, "semantic", or None.'
+        raise CodemodeError("invalid_option", f"`embed` is {option!r:.100}.", hint=hint)
+    return semantic
 
 
 def _ownerless(row: ExecutionRow) -> CodemodeError:
