@@ -17,7 +17,7 @@ from codemode_jupyter.connectors.openapi.document import Document, check_documen
 from codemode_jupyter.connectors.openapi.extra import needed
 from codemode_jupyter.connectors.openapi.loading import Source, load
 from codemode_jupyter.connectors.openapi.naming import tool_names
-from codemode_jupyter.connectors.openapi.operations import Operation, operations, security_schemes
+from codemode_jupyter.connectors.openapi.operations import Operation, operations, security_schemes, unreadable_paths
 from codemode_jupyter.connectors.openapi.redaction import Redactor
 from codemode_jupyter.connectors.openapi.request_tool import NAME as REQUEST
 from codemode_jupyter.connectors.openapi.request_tool import request_tool
@@ -32,6 +32,8 @@ from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 
 _log = logging.getLogger(__name__)
+
+_MOST_NAMED = 10
 
 
 class OpenApiConnector(Connector):
@@ -162,7 +164,7 @@ class OpenApiConnector(Connector):
         )
         names = tool_names(kept, [REQUEST])
         self._policy.check_names(self.name, [REQUEST, *names])
-        self._tell(document, traces)
+        self._tell(document, [one.line for one in traces], unreadable_paths(document))
         general = document.root.get("security")
         security = [one for one in general if isinstance(one, Mapping)] if isinstance(general, list) else None
         low_level = request_tool(self.name, sender, self._policy, root_address, security)
@@ -181,14 +183,17 @@ class OpenApiConnector(Connector):
         first = next((one for one in given if isinstance(one, Mapping)), None) if isinstance(given, list) else None
         return server_address(first or {"url": "/"}, self._variables, document.base)
 
-    def _tell(self, document: Document, traces: list[Operation]) -> None:
-        """Make the instructions, and say which operations are no tools: an answer to TRACE repeats the credentials."""
+    def _tell(self, document: Document, traces: list[str], unreadable: list[str]) -> None:
+        """Make the instructions, and say there and in the log what is no tool."""
         info = document.root.get("info")
         info = info if isinstance(info, Mapping) else {}
         told = [text for key in ("title", "description") if isinstance(text := info.get(key), str) and text.strip()]
         parts = told if self._own_instructions is None else [self._own_instructions]
-        if traces:
-            left_out = ", ".join(one.line for one in traces)
-            parts = [*parts, f"Not available: {left_out} (an answer to TRACE repeats the credentials)."]
-            _log.warning("%s leaves out %s: an answer to TRACE repeats the credentials.", self.name, left_out)
+        reasons = {"an answer to TRACE repeats the credentials": traces, "a reference that leads nowhere": unreadable}
+        for reason, left_out in reasons.items():
+            if left_out:
+                more = f" and {len(left_out) - _MOST_NAMED} more" if len(left_out) > _MOST_NAMED else ""
+                sentence = f"Not available: {', '.join(left_out[:_MOST_NAMED])}{more} ({reason})."
+                parts = [*parts, sentence]
+                _log.warning("%s: %s", self.name, sentence)
         self._instructions = "\n\n".join(part.strip() for part in parts)

@@ -76,7 +76,7 @@ class Response:
 class Operation:
     """One operation.
 
-    ``servers`` and ``security`` are what holds for it, after all levels; no ``security`` where the document does not say.
+    ``servers`` and ``security`` are what holds for it, after all levels; ``None`` where the document is silent.
     """
 
     method: str
@@ -102,12 +102,18 @@ def operations(document: Document) -> Iterator[Operation]:
     paths = document.root.get("paths")
     for path, given in paths.items() if isinstance(paths, Mapping) else ():
         item = document.resolve(Place(given, document.base))
-        if item is None or not isinstance(item.value, Mapping) or not str(path).startswith("/"):
+        if item is None or not isinstance(item.value, Mapping) or str(path).startswith("x-"):
             continue
         beside = given if "$ref" in given else {}  # OpenAPI 3.1 lets a path item add to what it refers to
         for method, operation in {**beside, **item.value}.items():
             if method in METHODS and isinstance(operation, Mapping):
-                yield _Reader(document, str(path), item, operation).read(method)
+                yield _Reader(document, f"/{str(path).removeprefix('/')}", item, operation).read(method)
+
+
+def unreadable_paths(document: Document) -> list[str]:
+    """Return the paths that stand behind a reference which leads nowhere, so that nobody knows their operations."""
+    paths = _mapping(document.root.get("paths"))
+    return [str(path) for path, given in paths.items() if document.resolve(Place(given, document.base)) is None]
 
 
 def security_schemes(document: Document) -> dict[str, Mapping[str, Any]]:

@@ -135,6 +135,8 @@ class RequestWriter:
     def _accept(self, arguments: Arguments) -> str:
         chosen = arguments.get(self._shape.accept) if self._shape.accept is not None else None
         if chosen is not None:
+            if not can_be_sent("accept", chosen):
+                raise self._refused(str(self._shape.accept), "it cannot stand in a header")
             return str(chosen)
         return f"{self._shape.accepted[0]}, */*;q=0.1" if self._shape.accepted else "*/*"
 

@@ -5,10 +5,11 @@ Owns: servers with their variables, and the base address that replaces them. Nev
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from codemode_jupyter.connectors.origins import Address, parse_address
 from codemode_jupyter.errors import CodemodeError
@@ -75,10 +76,21 @@ def server_address(server: Mapping[str, Any], variables: Mapping[str, str], docu
     except ValueError as fault:
         why = str(fault)
     else:
-        if "?" not in address.path:
+        if document.startswith("http") and is_local(address.origin.host) and not is_local(urlsplit(document).hostname):
+            why = "the document comes from elsewhere and names a server on this machine or network"
+        elif "?" not in address.path:
             return Address(address.origin, address.path.rstrip("/"))
     raise CodemodeError(
         "no_server",
         f"The document's server {written[:200]!r} is no address that requests can go to: {why}.",
         hint='Say where the service is: OpenApiConnector(…, base_url="https://api.example.com").',
     )
+
+
+def is_local(host: str | None) -> bool:
+    """Say whether a host is this machine or in a network of its own, as far as its name tells (RFC 6761, RFC 6890)."""
+    name = (host or "").strip("[]").lower().removesuffix(".")
+    try:
+        return not ipaddress.ip_address(name).is_global
+    except ValueError:
+        return name == "localhost" or name.endswith((".localhost", ".local", ".internal"))

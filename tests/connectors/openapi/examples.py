@@ -25,7 +25,7 @@ def arguments_of(schema: dict[str, Any]) -> dict[str, Any]:
     return {name: example(one, definitions) for name, one in schema["properties"].items()}
 
 
-def example(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Any:
+def example(schema: Any, definitions: dict[str, Any], depth: int = 0) -> Any:  # noqa: C901, PLR0911  one line a keyword
     """Return the plainest value that fits a schema: of objects what is required, and a little more."""
     if not isinstance(schema, dict):
         return "x"

@@ -8,6 +8,7 @@ import pytest
 
 from codemode_jupyter import CodemodeError, OpenApiConnector
 from codemode_jupyter.connectors.base import load_tools
+from codemode_jupyter.connectors.openapi.servers import server_address
 from tests.connectors.openapi.service import Recorder, call, document, operation, refusal, tools_of
 
 ORIGIN = "http://127.0.0.1:8999"
@@ -293,12 +294,16 @@ async def test_references_to_other_documents_are_followed_only_when_asked_and_on
 
 
 async def test_the_title_and_what_is_left_out_are_told(caplog):
-    description = document({"/x": {"get": operation(), "trace": operation(id="echo")}})
+    description = document(
+        {"/x": {"get": operation(), "trace": operation(id="echo")}, "/gone": {"$ref": "#/nowhere"}, "x-own": {}}
+    )
     connector = OpenApiConnector("api", description)
     tools = await load_tools(connector)
     assert list(tools) == ["request", "call"]
     assert connector.instructions().startswith("Harbour\n\nNot available: TRACE /x")
+    assert connector.instructions().endswith("Not available: /gone (a reference that leads nowhere).")
     assert "TRACE /x" in caplog.text
+    assert "/gone" in caplog.text
     told = OpenApiConnector("api", document({}), instructions="Ask first.")
     await load_tools(told)
     assert told.instructions() == "Ask first."
@@ -313,3 +318,22 @@ async def test_a_hook_decorates_derived_tools():
 
     tools = await load_tools(Careful("api", document({"/x": {"get": operation()}})))
     assert [(name, tool.requires_approval) for name, tool in tools.items()] == [("call", True)]
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "a.localhost", "127.0.0.1", "10.1.2.3", "169.254.169.254", "[::1]", "2130706433"]
+)
+def test_a_document_from_elsewhere_cannot_point_at_this_machine_or_its_network(host):
+    with pytest.raises(CodemodeError) as caught:
+        server_address({"url": f"http://{host}/"}, {}, "https://docs.example/openapi.json")
+    assert caught.value.code == "no_server"
+    assert server_address({"url": "http://127.0.0.1:8/a/"}, {}, "http://localhost:9/x").path == "/a"
+    assert str(server_address({"url": "/v1"}, {}, "https://docs.example/openapi.json")) == "https://docs.example/v1"
+
+
+async def test_a_free_choice_of_the_response_type_cannot_begin_another_header():
+    content = {"image/*": {}, "application/json": {}}
+    tools = await tools_of(
+        document({"/x": {"get": operation(responses={"200": {"content": content}})}}), base_url=ORIGIN
+    )
+    assert (await refusal(tools["call"], {"accept": "image/png\r\nX-Evil: 1"})).code == "invalid_arguments"

@@ -16,7 +16,7 @@ import pytest
 
 from codemode_jupyter import OpenApiConnector, Runtime
 
-TOKEN = "t0ken-of-the-test"
+TOKEN = "t0ken-of-the-test"  # noqa: S105  of a server that lives as long as the test
 DOCUMENT = importlib.resources.files("jupyter_server") / "services" / "api" / "api.yaml"
 
 
@@ -51,7 +51,7 @@ def wait_for(address: str, process: subprocess.Popen[str]) -> None:
     while time.monotonic() < until:
         assert process.poll() is None, process.stderr.read()
         try:
-            with urllib.request.urlopen(f"{address}/api", timeout=5) as answer:
+            with urllib.request.urlopen(f"{address}/api", timeout=5) as answer:  # noqa: S310  this machine
                 assert "version" in json.load(answer)
                 return
         except (urllib.error.URLError, OSError):
@@ -70,7 +70,8 @@ async def test_a_program_reads_and_changes_files_through_the_servers_own_documen
     outcome = await runtime.execute(
         """async () => {
             const { version } = await server.get_api();
-            const file = await server.get_api_contents_path({ path: "docs/häfen & co.txt", content: 1, format: "text" });
+            const path = "docs/häfen & co.txt";
+            const file = await server.get_api_contents_path({ path, content: 1, format: "text" });
             await server.put_api_contents_path({
                 path: "docs/copy.txt",
                 body: { type: "file", format: "text", content: file.content + "!" },
@@ -97,7 +98,7 @@ async def test_without_its_token_the_server_refuses_and_the_program_can_tell(jup
     address, _ = jupyter
     runtime = Runtime([connector(address, headers={"Authorization": "token wrong-one"})], path=tmp_path / "log.sqlite3")
     outcome = await runtime.execute(
-        "async () => server.get_api_contents_path({ path: 'docs' }).catch((error) => [error.data.code, error.data.status])"
+        "async () => server.get_api_contents_path({ path: 'docs' }).catch((e) => [e.data.code, e.data.status])"
     )
     await runtime.close()
     assert outcome.result == ["http_error", 403]

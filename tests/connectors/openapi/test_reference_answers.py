@@ -20,9 +20,7 @@ pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="the shared vectors 
 
 ORIGIN = "http://127.0.0.1:8999"
 
-REFUSED = (
-    "an argument that is missing, unknown, of another type or leads to another path is an error before anything is sent"
-)
+REFUSED = "an argument that is missing, unknown, of another type or climbs to another path is refused, and nothing sent"
 
 TOOLS = {
     "a parameter called body": "the parameter is `body`, the body `requestBody`: the reference has one value for both",

@@ -15,7 +15,7 @@ from codemode_jupyter.errors import CodemodeError
 from tests.connectors.openapi.service import Recorder, call, document, operation, refusal, tools_of
 
 ORIGIN = "http://127.0.0.1:8999"
-SECRET = "s3cr3t/key+with space"
+SECRET = "s3cr3t/key+with space"  # noqa: S105  of nothing
 SCHEMES = {
     "inHeader": {"type": "apiKey", "in": "header", "name": "X-Key"},
     "inQuery": {"type": "apiKey", "in": "query", "name": "api key"},
