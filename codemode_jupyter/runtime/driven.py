@@ -32,6 +32,11 @@ class DrivenExecutions:
         driven = self._driven.get(execution_id)
         return None if driven is None else driven[0].console
 
+    def waits_for_turn(self, execution_id: str) -> bool:
+        """Tell whether an execution waits here until the sandbox takes it."""
+        driven = self._driven.get(execution_id)
+        return driven is not None and driven[0].waits_for_turn
+
     def live_calls(self, execution_id: str) -> dict[int, LiveCall]:
         """Return the calls of an execution that run now, by ``seq``."""
         driven = self._driven.get(execution_id)

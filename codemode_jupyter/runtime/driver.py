@@ -93,6 +93,11 @@ class ExecutionDriver:
         """The calls that run now, by ``seq``."""
         return self._tasks.live
 
+    @property
+    def waits_for_turn(self) -> bool:
+        """Whether the present pass waits until the sandbox takes it."""
+        return self._pass is not None and self._pass.waits_for_turn
+
     async def drive(self) -> None:
         """Run passes until the execution is paused or over. Cancelling this ends the execution as ``stopped``."""
         beating = asyncio.create_task(self._beat(), name=f"lease of {self._row.id}")

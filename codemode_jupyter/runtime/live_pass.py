@@ -40,6 +40,9 @@ from codemode_jupyter.sandbox.protocol import (
 _WITHOUT_EFFECT = (STEP_CONNECTOR, CODEMODE_NAMESPACE)
 """Connectors whose calls change nothing: they run in the sandbox, or read our own records."""
 
+_AT_ONCE = 0.15
+"""Seconds in which a pass normally gets its sandbox: nobody needs to hear that it waits."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -69,13 +72,22 @@ class LivePass:
         self._recorded_events = len(log.events)
         self._over = False
         self.started_at: float | None = None
+        self._made_at = time.monotonic()
         self.recorded = len(log.calls)
         self.aborted: asyncio.Future[CodemodeError] = asyncio.get_running_loop().create_future()
+
+    @property
+    def waits_for_turn(self) -> bool:
+        """Whether the sandbox has not got the program, and that not only just now."""
+        return self.started_at is None and time.monotonic() - self._made_at > _AT_ONCE
 
     def started(self, link: PassLink) -> None:
         """Keep the way back into the sandbox."""
         self._link = link
+        waited = self.waits_for_turn
         self.started_at = time.monotonic()
+        if waited:
+            self._notify()
 
     def calls(self, batch: CallBatch) -> None:
         """Check, record, run and answer the calls of one batch; nothing of it is applied when one of them diverges."""

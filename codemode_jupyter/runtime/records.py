@@ -165,6 +165,9 @@ class ExecutionRecord:
     progress: dict[int, Progress] = field(default_factory=dict)
     """How far running calls are, by ``seq``: what they have told in this process."""
 
+    waits_for_turn: bool = False
+    """It is ``running``, but other programs of this process have all places in the sandbox."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -380,7 +380,8 @@ class Runtime:
         """
         row = self._row(execution_id)
         logs, live = self._driven.console(execution_id), self._driven.live_calls(execution_id)
-        return outcome.execution_record(row, self._store.calls.of(execution_id), logs, live)
+        record = outcome.execution_record(row, self._store.calls.of(execution_id), logs, live)
+        return replace(record, waits_for_turn=self._driven.waits_for_turn(execution_id))
 
     async def executions(self, limit: int | None = None, *, with_calls: bool = False) -> list[ExecutionRecord]:
         """Return executions, newest first; their logs are left out unless asked for (``execution`` has one)."""

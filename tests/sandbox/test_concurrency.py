@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 
 from codemode_jupyter import FunctionConnector, Runtime
+from codemode_jupyter.notebook.card.status import execution_status
 from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.deno import DenoExecutor
 from codemode_jupyter.sandbox.worker_source import worker_source
@@ -136,7 +137,13 @@ async def test_a_program_that_waits_for_its_turn_can_be_stopped_and_takes_no_pla
     started = asyncio.get_running_loop().create_future()
     second = asyncio.create_task(runtime.execute("await it.hold({ name: 'second' })", on_start=started.set_result))
     third = asyncio.create_task(runtime.execute("'third'"))
-    assert await runtime.stop(await started)
+    execution_id = await started
+    async with asyncio.timeout(10):
+        while not (await runtime.execution(execution_id)).waits_for_turn:  # noqa: ASYNC110  nothing happens that tells
+            await asyncio.sleep(0.05)
+    assert execution_status(await runtime.execution(execution_id)).words == "Waiting for its turn"
+    assert await runtime.stop(execution_id)
+    assert not (await runtime.execution(execution_id)).waits_for_turn
     assert (await second).error.code == "stopped"
     tools.door.set()
     assert [(await task).result for task in (first, third)] == ["first", "third"]
