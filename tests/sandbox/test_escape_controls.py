@@ -72,7 +72,7 @@ def tell(where, found, tried):
 
 
 async def find(listeners, ways, expected, run):
-    """Try all ways, then those that should have worked and did not once more: many at once are slow on a busy machine."""
+    """Try all ways, then again those that should have worked: many at once are slow on a busy machine."""
     found = await attempt(listeners, ways, run)
     for _ in range(3):
         missing = {name: ways[name] for name in expected - got_out(found)}

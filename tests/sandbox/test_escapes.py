@@ -27,6 +27,13 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SURVIVED = {name: body for name, body in WAYS.items() if name not in ENDINGS}
 """Ways after which a sandbox that lets them can still tell what they took."""
 
+MAKERS = [
+    f"Object.getPrototypeOf({sample}).constructor" for sample in ("() => {}", "async () => {}", "function* () {}")
+]
+"""The engine's own makers of code from text."""
+
+REFUSAL = "(make) => { try { make('1'); return 'made' } catch (error) { return error.name } }"
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser():
@@ -81,8 +88,10 @@ async def test_a_worker_without_the_lockdown_does_not_get_out_of_deno(monkeypatc
     await make_deno().close()
     async with open_deno(monkeypatch, tmp_path, listeners, is_permitted=False) as executor:
         found = await attempt(listeners, SURVIVED, runner(executor, is_prepared=False))
+        refused = await evaluate(executor, f"async () => [{', '.join(MAKERS)}].map({REFUSAL})")
     assert "Deno-core" in found
     assert got_out(found) == set()
+    assert refused == ["EvalError"] * len(MAKERS)
 
 
 async def test_code_in_the_frames_own_thread_does_not_get_out(browser, listeners):

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from codemode_jupyter.program import ModuleSet, prepare_program
 from codemode_jupyter.sandbox import deno_process
 from codemode_jupyter.sandbox.deno import find_deno
 from tests.sandbox.kernel import Fails, Kernel, evaluate
@@ -362,6 +363,66 @@ async def test_a_hostile_result_or_error_ends_the_pass_and_nothing_else(sandbox,
         assert end.kind in ("completed", "failed", "too_large"), end
         text = end.value if end.kind == "completed" else end.error
         json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("make", "recorded"),
+    [
+        ("const a = { n: 1 }; const p = it.echo(a); a.n = 2; a.m = 3; const v = await p", {"n": 1}),
+        ("let i = 0; const v = await it.echo({ get n() { return ++i } })", {"n": 1}),
+        ("let i = 0; const v = await it.echo(new Proxy({ n: 0 }, { get: () => ++i }))", {"n": 1}),
+        (
+            "let i = 0; const v = await it.echo({ n: 1, toJSON() { return ++i } }).catch(() => it.echo({ n: 1 }))",
+            {"n": 1},
+        ),
+        ("const a = [1]; const v = await it.echo({ n: a, get m() { a.push(2); return a } })", {"n": [1], "m": [1, 2]}),
+        ("const v = await it.echo({ b: 1, a: 2, 1: 3, 0: 4 })", {"0": 4, "1": 3, "b": 1, "a": 2}),
+    ],
+)
+async def test_a_value_is_read_once_and_what_was_read_is_recorded_shown_and_run(sandbox, make, recorded):
+    kernel = Kernel(f"async () => {{ {make}; await it.gated(v); return v }}")
+    assert (await kernel.run(sandbox)).kind == "paused"
+    echoed, gated = kernel.asked[-2:]
+    assert echoed.arguments == gated.arguments == json.dumps(recorded, separators=(",", ":"))
+    kernel.approve()
+    end = await kernel.run(sandbox)
+    assert (end.kind, kernel.asked, end.value) == ("completed", [], echoed.arguments)
+
+
+async def test_fifty_arguments_are_one_call_that_replays(sandbox):
+    kernel = Kernel("async () => (await it.echo(...Array.from({ length: 50 }, (_, i) => ({ i })))).length")
+    first = await kernel.run(sandbox)
+    assert len(kernel.asked) == 1
+    assert first.kind == (await kernel.run(sandbox)).kind
+    assert kernel.asked == []
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "import(address)",
+        "import\n/* a comment */ (address)",
+        "import(/* a comment */ address, {})",
+        "(0, () => import(address))()",
+        "`${await import(address)}`",
+        "a\n/b/ await import(address) /c",
+        "[await import(address)][0]",
+        "((f = import(address)) => f)()",
+        "new (class { static x = import(address) })().constructor.x",
+        "(await import(address)).default",
+        "import(address) satisfies unknown",
+        "/[/]/.test('') || import(address)",
+    ],
+)
+async def test_no_import_of_a_program_reaches_the_engine(sandbox, expression):
+    address = '"data:text/javascript,export default 7"'
+    program = (
+        f"async () => {{ const address = {address}, a = 1, b = 1, c = 1; const x = {expression}; return await x }}"
+    )
+    prepared = prepare_program(program, ModuleSet())
+    end = await Kernel(prepared.source, line_offset=prepared.line_offset).run(sandbox)
+    assert end.kind == "failed", end
+    assert json.loads(end.error)["value"]["data"]["code"] == "import_not_available"
 
 
 async def test_calls_made_while_the_result_is_read_are_not_made(sandbox):
