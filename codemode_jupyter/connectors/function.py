@@ -6,7 +6,6 @@ Never does: decide whether a call may run; it declares what the runtime asks.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +17,7 @@ from codemode_jupyter.connectors.annotations import behind_partials
 from codemode_jupyter.connectors.base import Connector, check_replay
 from codemode_jupyter.connectors.docstrings import read_docstring
 from codemode_jupyter.connectors.names import check_tool_name, is_identifier, sanitize_name, unique_by_name
+from codemode_jupyter.connectors.plain_call import call_in_thread, exited
 from codemode_jupyter.connectors.signature import BoundCall, FunctionSignature
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
@@ -188,21 +188,10 @@ class _Call:
             keywords[self._context_parameter] = context
         call = partial(self._function, *arguments.positional, **keywords)
         try:
-            result = call() if self.is_async else await asyncio.to_thread(self._in_thread, call)
+            result = call() if self.is_async else await call_in_thread(self._name, call)
             return await result if inspect.isawaitable(result) else result
         except SystemExit as exit_:
-            raise self._exited(exit_) from None
-
-    def _in_thread(self, call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except StopIteration as stop:  # a future cannot carry it: whoever awaits would wait for ever
-            raise RuntimeError(f"{self._name} raised StopIteration") from stop
-        except (SystemExit, KeyboardInterrupt) as exit_:  # it must not end the kernel
-            raise self._exited(exit_) from None
-
-    def _exited(self, exit_: BaseException) -> CodemodeError:
-        return CodemodeError("tool_exited", f"{self._name} tried to end the process ({exit_!r}) instead of returning.")
+            raise exited(self._name, exit_) from None
 
 
 def _tools(functions: object) -> Iterator[tuple[Tool, str]]:

@@ -10,7 +10,9 @@ import warnings
 from typing import Annotated, Any
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId, StructuredTool, ToolException
+from langchain_core.tools import Tool as LangChainTool
 from langchain_core.tools import tool as langchain_tool
 from pydantic import BaseModel, Field
 from pydantic_ai import ApprovalRequired, CallDeferred, ModelRetry, RunContext, ToolReturn
@@ -169,6 +171,26 @@ async def test_a_langchain_class_works_and_may_ask_for_approval() -> None:
     assert [rule({"path": "/"}), rule({"path": "x"})] == [True, False]
     assert made["c"].requires_approval is False
     assert await run(made["remove_file"], "x") == "x"
+
+
+async def test_a_langchain_tool_gets_a_config_that_no_program_can_give_and_cannot_end_the_process() -> None:
+    @langchain_tool
+    def act(x: int, config: RunnableConfig) -> int:
+        """Act."""
+        return x + len(config.get("tags", ()))
+
+    @langchain_tool
+    def leave() -> None:
+        """Leave."""
+        raise SystemExit(3)
+
+    shout = LangChainTool(name="shout", description="Shout.", func=lambda text: text.upper())
+    made = await tools_of([act, leave, shout])
+    assert list(made["act"].input_schema["properties"]) == ["x"]
+    assert await run(made["act"], 1) == 1
+    assert "config" in faults(await failure(made["act"], {"x": 1, "config": {"tags": ["x"]}}))
+    assert (await failure(made["leave"])).code == "tool_exited"
+    assert await run(made["shout"], "hey") == await run(made["shout"], {"tool_input": "hey"}) == "HEY"
 
 
 # pydantic-ai

@@ -7,12 +7,15 @@ Never does: import LangChain (whoever passes its tools has), or let a program gi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
 
 from codemode_jupyter.connectors.faults import invalid_arguments
 from codemode_jupyter.connectors.names import sanitize_name
+from codemode_jupyter.connectors.plain_call import call_in_thread
+from codemode_jupyter.connectors.schema_references import references_in
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.approval_flags import SPELLINGS, approval_flag
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional
@@ -36,14 +39,15 @@ def read_langchain_tool(item: Any, key: str | None) -> ForeignTool:
     flags: dict[str, Any] = {}
     for source in (item.extras if hasattr(item, "extras") else None, item.metadata, _attributes(item)):
         flags.update(source if isinstance(source, Mapping) else {})
+    call = _Call(item, name, tuple(schema["properties"]))
     made = Tool(
         name=name,
-        call=_Call(item, name, tuple(schema["properties"])),
+        call=call,
         description=first_line(item.description),
         input_schema=schema,
         parameters=positional(schema),
         requires_approval=approval_flag(name, flags),
-        cancellable=getattr(item, "coroutine", None) is not None or not _runs_in_thread(item),
+        cancellable=call.cancellable,
     )
     return ForeignTool(key or item.name, made)
 
@@ -60,14 +64,14 @@ class _Call:
             if getattr(item, handler, None)
         }
         self._item = item.model_copy(update=handlers) if handlers else item
+        self.cancellable = not _blocks(item)
         self._has_artifact = item.response_format == "content_and_artifact"
         self._wants_id = self._has_artifact or _injects_call_id(item)
 
     async def __call__(self, arguments: Arguments, context: ToolContext) -> Any:
         call_id = context.idempotency_key if self._wants_id else None
         try:
-            # Not `ainvoke`, which would take arguments of the form of a tool call for one, and its name for the tool's.
-            result = await self._item.arun(dict(arguments), tool_call_id=call_id)
+            result = await self._run(dict(arguments), call_id)
         except CodemodeError:
             raise
         except ValidationError as error:
@@ -82,6 +86,13 @@ class _Call:
             raise _failed(self._name, str(result.content))
         return {"content": result.content, "artifact": result.artifact} if self._has_artifact else result.content
 
+    async def _run(self, arguments: Arguments, call_id: str | None) -> Any:
+        # Not `invoke`, which would take arguments of the form of a tool call for one, and its name for the tool's.
+        if self.cancellable:
+            return await self._item.arun(arguments, tool_call_id=call_id, config={})
+        run = partial(self._item.run, arguments, tool_call_id=call_id, config={})
+        return await call_in_thread(self._name, run)
+
 
 def _schema(item: Any) -> JsonSchema:
     called = item.tool_call_schema  # without what LangChain injects
@@ -89,7 +100,22 @@ def _schema(item: Any) -> JsonSchema:
         raw: Any = dict(called)
     else:
         raw = called.model_json_schema() if hasattr(called, "model_json_schema") else called.schema()
-    return arguments_schema(raw, getattr(item, "_injected_args_keys", frozenset()))
+    properties = raw.get("properties") or {}
+    hidden = {*getattr(item, "_injected_args_keys", ()), *filter(lambda name: _is_config(properties[name]), properties)}
+    if (args := _own_args(item)) is not None:
+        raw = {"properties": args, "required": list(args)}
+    return arguments_schema(raw, hidden)
+
+
+def _own_args(item: Any) -> dict[str, Any] | None:
+    """Return the arguments of a class that states them apart from its schema, as the ``Tool`` of one text does."""
+    owner = next((cls for cls in type(item).__mro__ if "args" in vars(cls)), None)
+    own = owner is not None and owner.__name__ != "BaseTool" and item.args_schema is None
+    return dict(item.args) if own else None
+
+
+def _is_config(schema: object) -> bool:
+    return "#/$defs/RunnableConfig" in references_in(schema)
 
 
 def _attributes(item: Any) -> dict[str, Any]:
@@ -116,9 +142,10 @@ def _injects_call_id(item: Any) -> bool:
     return any("InjectedToolCallId" in (getattr(part, "__name__", ""), type(part).__name__) for part in annotated)
 
 
-def _runs_in_thread(item: Any) -> bool:
+def _blocks(item: Any) -> bool:
+    """Say whether a tool is plain code: LangChain's own ``_arun`` would run it in a thread."""
     owner = next(cls for cls in type(item).__mro__ if "_arun" in vars(cls))
-    return owner.__module__.startswith("langchain_core.tools")
+    return getattr(item, "coroutine", None) is None and owner.__module__.startswith("langchain_core.tools")
 
 
 def _from_langchain(kind: type, name: str) -> bool:
