@@ -89,7 +89,7 @@ def test_in_firefox_programs_run_wait_are_approved_and_stopped_and_do_not_get_ou
         tab.shows(1, "Completed", "42")
 
         tab.run(4)
-        tab.shows(4, "Programs run in the page.", "JupyterLab; 1 open", "Firefox/")
+        tab.shows(4, "Programs run in the page.", "1 open (visible)", "JupyterLab; ", "Firefox/", "allows the sandbox")
 
         tab.run(5, 6)
         tab.shows(5, "Completed")

@@ -71,7 +71,7 @@ def test_without_the_files_the_doctor_says_why_the_page_cannot_be_used_and_what_
     desk.write("%load_ext codemode_jupyter", "%codemode doctor", PAGE_EXECUTOR, QUICK)
     tab = desk.open()
     tab.run(0, 1).shows("Content-Security-Policy forbids them.", "There is no sandbox at that address of the server")
-    tab.cell(1).shows("page sandbox: Install this version of codemode-jupyter where the Jupyter server runs")
+    tab.cell(1).shows("page policy (CSP): Install this version of codemode-jupyter where the Jupyter server runs")
     tab.run(2)
     tab.cell(3).run().shows("no_sandbox", "Content-Security-Policy")
 
@@ -81,7 +81,7 @@ def test_without_the_files_the_doctor_says_why_the_page_cannot_be_used_and_what_
 def test_with_the_files_programs_run_in_the_page_and_jupyter_does_not_notice(desk, face):
     desk.write("%load_ext codemode_jupyter", "%codemode doctor", PAGE_EXECUTOR, QUICK)
     tab = desk.open(face=face)
-    tab.run(0, 1).shows("Programs run in the page.", "loaded from the server as a file")
+    tab.run(0, 1).shows("Programs run in the page.", "it is loaded from the server as a file")
     tab.run(2, 3).shows("Completed", "42")
     until(
         lambda: tab.page.locator("body > iframe[sandbox='allow-scripts'][src*='codemode-jupyter']").count() > 0, "it is"

@@ -26,12 +26,14 @@ from tests.notebook.real_kernel import running_kernel
 NAMES = [
     "versions",
     "kernel",
+    "front end",
     "page",
     "round trip",
+    "page policy (CSP)",
     "page sandbox",
     "storage",
     "headless sandbox",
-    "Python programs",
+    "Python assets",
 ]
 
 
@@ -68,8 +70,9 @@ def test_the_same_is_there_as_data(found):
 def test_without_a_kernel_no_page_is_waited_for(found):
     diagnosis = found()
     assert diagnosis["kernel"].state == "absent"
-    assert diagnosis["page"].state == "absent"
-    assert diagnosis["page"].seconds < 0.1
+    for name in ("front end", "page", "round trip", "page policy (CSP)", "page sandbox"):
+        assert diagnosis[name].state == "absent"
+        assert diagnosis[name].seconds < 0.1
 
 
 @pytest.mark.skipif(find_deno() is None, reason="the extra [headless] is not installed")
@@ -222,7 +225,7 @@ def test_in_a_kernel_without_a_page_it_says_so_within_its_limits(kernel):
     table = kernel.run("%codemode doctor").result
     assert time.monotonic() - began < 25
     assert "no page of this notebook answered" in table
-    assert "page: Open this notebook in JupyterLab or Notebook 7" in table
+    assert "front end: Open this notebook in JupyterLab or Notebook 7" in table
     assert "messages during cells come through" in table
     own = kernel.run(
         "from codemode_jupyter.notebook import kernel_shim\nkernel_shim.is_installed(get_ipython().kernel)"
@@ -244,5 +247,10 @@ def test_a_notebook_that_is_run_without_a_person_gets_a_report_and_no_widget(tmp
     notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": tmp_path}}).execute()
     [output] = notebook.cells[1].outputs
-    assert "none is expected" in output.data["text/plain"]
+    table = output.data["text/plain"]
+    assert "none is expected" in table
+    assert "ipykernel" in table
+    if find_deno() is not None:
+        assert "Programs run headless" in table
+        assert "How to mend it" not in table
     assert "widgets" not in notebook.metadata

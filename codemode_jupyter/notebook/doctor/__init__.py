@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.doctor.headless import check_headless
-from codemode_jupyter.notebook.doctor.host import check_kernel, check_language, check_versions
+from codemode_jupyter.notebook.doctor.host import check_kernel, check_versions
 from codemode_jupyter.notebook.doctor.page import PageChecks
+from codemode_jupyter.notebook.doctor.python_assets import check_python_assets
 from codemode_jupyter.notebook.doctor.report import Diagnosis, Finding
 from codemode_jupyter.notebook.doctor.storage import Place, check_storage
 from codemode_jupyter.notebook.environment import NotebookEnvironment
@@ -42,12 +43,14 @@ async def diagnose(shell: Any, environment: NotebookEnvironment, runtimes: Itera
     checks: list[Check] = [
         ("versions", 2, check_versions),
         ("kernel", 2, partial(check_kernel, getattr(shell, "kernel", None))),
-        ("page", 8, page.check_page),
+        ("front end", 8, page.check_front_end),
+        ("page", 2, page.check_page),
         ("round trip", 4, page.check_round_trip),
+        ("page policy (CSP)", 8, page.check_policy),
         ("page sandbox", 8, page.check_sandbox),
         *(("storage", 4.0, partial(check_storage, place)) for place in places),
         ("headless sandbox", 10, check_headless),
-        ("Python programs", 1, check_language),
+        ("Python assets", 1, check_python_assets),
     ]
     return Diagnosis(tuple([await _found(*check) for check in checks]))
 

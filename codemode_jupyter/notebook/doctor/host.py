@@ -34,11 +34,6 @@ async def check_kernel(kernel: Any) -> Finding:
     )
 
 
-async def check_language() -> Finding:
-    """Tell whether programs in Python can be run."""
-    return Finding("absent", "not available yet: programs are written in JavaScript or TypeScript")
-
-
 def _version(package: str) -> str:
     try:
         return version(package)

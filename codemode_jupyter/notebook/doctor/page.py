@@ -42,24 +42,32 @@ class PageChecks:
         self._executor: BrowserExecutor | None = None
         self._channel: PageChannel | None = None
 
-    async def check_page(self) -> Finding:
-        """Find the pages that are open, and the one that is elected."""
+    async def check_front_end(self) -> Finding:
+        """Wait for a page, and tell what shows it."""
         executor = self._executor = self._environment.page_executor()
         if executor is None:
             return Finding("absent", "none is expected: nobody sits at this kernel or script")
         from codemode_jupyter.notebook.page import page_channel  # noqa: PLC0415  imports widgets
 
-        channel = self._channel = page_channel()
+        self._channel = page_channel()
         patience = self._environment.patience()
         await executor.ready(min(patience, _MOST_PATIENCE))
-        there = await _roll_call(channel)
         page = executor.page
         if page is None:
             mend = _OPEN if patience == LONG_WAIT else ""
             return Finding("absent", "no page of this notebook answered", mend=mend)
+        return Finding("ok", f"{front_end(page.path, page.agent)}; {page.agent}")
+
+    async def check_page(self) -> Finding:
+        """Count the pages that are open; one is elected to run programs."""
+        if self._channel is None or self._executor is None or self._executor.page is None:
+            return Finding("absent", "no page")
+        there = await _roll_call(self._channel)
+        page = self._executor.page
+        if page is None:
+            return Finding("absent", "the page has just gone", mend=_OPEN)
         where = f"{len(there)} open, one of them elected" if len(there) > 1 else "1 open"
-        seen = "visible" if page.is_visible else "in the background"
-        return Finding("ok", f"{front_end(page.path, page.agent)}; {where} ({seen}); {page.agent}")
+        return Finding("ok", f"{where} ({'visible' if page.is_visible else 'in the background'})")
 
     async def check_round_trip(self) -> Finding:
         """Measure how long a word to the elected page and back takes."""
@@ -70,23 +78,26 @@ class PageChecks:
         mend = "The network or the server is slow; runs with many calls one after the other will be, too."
         return Finding("ok", found, mend=mend if seconds > _SLOW else "")
 
-    async def check_sandbox(self) -> Finding:
-        """Have the page make its sandbox, and run a program in it."""
+    async def check_policy(self) -> Finding:
+        """Have the page make its sandbox, and tell whether its Content-Security-Policy allows one."""
         executor = self._executor
         if executor is None or executor.page is None:
             return Finding("absent", "no page")
-        began = time.perf_counter()
-        if not await executor.ready(_MOST_PATIENCE):
-            fault = executor.page.fault if executor.page is not None else None
-            return Finding(
-                "wrong",
-                fault or "the page did not make a sandbox in time",
-                mend=_ALLOW if fault else f"{_OPEN} If it stays so, report this table.",
-            )
-        ready = 1000 * (time.perf_counter() - began)
-        return Finding("ok", f"ready after {ready:.0f} ms; {await first_and_next(executor)}; {_way(executor.page)}")
+        if await executor.ready(_MOST_PATIENCE):
+            return Finding("ok", f"{_way(executor.page)}")
+        if executor.page is None or executor.page.fault is None:
+            return Finding("wrong", _LATE, mend=f"{_OPEN} If it stays so, report this table.")
+        return Finding("wrong", executor.page.fault, mend=_ALLOW)
+
+    async def check_sandbox(self) -> Finding:
+        """Run a program in the page's sandbox."""
+        executor = self._executor
+        if executor is None or executor.page is None or not executor.page.is_prepared:
+            return Finding("absent", "no page that has a sandbox")
+        return Finding("ok", await first_and_next(executor))
 
 
+_LATE = "the page did not make a sandbox in time"
 _ALLOW = (
     "Install this version of codemode-jupyter where the Jupyter server runs as well, so that it serves the sandbox "
     "as a file; with it a Content-Security-Policy has to allow script-src 'self' 'unsafe-eval', worker-src blob: and "
@@ -97,8 +108,8 @@ _ALLOW = (
 
 def _way(page: Page | None) -> str:
     if page is not None and page.is_served:
-        return "loaded from the server as a file, since the page's policy forbids it otherwise"
-    return "the page's policy allows it"
+        return "forbids the sandbox in the page: it is loaded from the server as a file"
+    return "allows the sandbox in the page"
 
 
 def front_end(path: str, agent: str) -> str:
