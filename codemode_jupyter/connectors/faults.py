@@ -15,6 +15,7 @@ from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.errors import CodemodeError
 
 _MOST_SHOWN = 10
+_MOST_LISTED = 100
 
 
 def invalid_arguments(name: str, arguments: object, error: ValidationError, known: Sequence[str]) -> CodemodeError:
@@ -36,7 +37,10 @@ def invalid_arguments(name: str, arguments: object, error: ValidationError, know
 
 
 def refuse_arguments(name: str, faults: Sequence[Mapping[str, str]], known: Sequence[str]) -> CodemodeError:
-    """Return the refusal of a call whose faults are known; each has a ``path`` and a ``message``."""
+    """Return the refusal of a call whose faults are known; each has a ``path`` and a ``message``.
+
+    The message shows the first 10, ``data["faults"]`` has the first 100: a long list of wrong items is one mistake.
+    """
     distinct = [dict(fault) for fault in {(fault["path"], fault["message"]): fault for fault in faults}.values()]
     lines = [f"{fault['path']}: {fault['message']}" if fault["path"] else fault["message"] for fault in distinct]
     more = f"; and {len(lines) - _MOST_SHOWN} more" if len(lines) > _MOST_SHOWN else ""
@@ -45,7 +49,7 @@ def refuse_arguments(name: str, faults: Sequence[Mapping[str, str]], known: Sequ
         "invalid_arguments",
         f"Arguments to {name} do not fit: {'; '.join(lines[:_MOST_SHOWN])}{more}.".replace("?.", "?"),
         hint=takes,
-        data={"faults": distinct},
+        data={"faults": distinct[:_MOST_LISTED]},
     )
 
 

@@ -167,6 +167,16 @@ def test_every_fault_is_listed_with_its_path() -> None:
     assert "It takes: title, box" in str(error)
 
 
+def test_a_long_list_of_wrong_items_does_not_make_a_long_error() -> None:
+    def act(items: list[int]) -> None: ...
+
+    error = refused(function_tool(act), {"items": ["x"] * 5000})
+    assert error.data is not None
+    assert len(error.data["faults"]) == 100
+    assert "and 4990 more" in error.message
+    assert len(error.message) < 2000
+
+
 def test_the_path_of_a_fault_in_a_union_is_a_path_into_the_arguments() -> None:
     error = refused(function_tool(order), {"title": "t", "box": {"width": 1, "parts": []}, "schema": []})
     assert error.data is not None
