@@ -161,7 +161,8 @@ async def test_a_server_that_goes_away_and_comes_back_at_its_address_is_found_ag
         with http_process([*TESTER, str(port)], port):  # it does not know the session: the call did not happen
             assert await made.call("say", text="two") == "two"
         messages = [await made.refusal("say", text="three") for _ in range(2)]
-        assert "lost" in messages[0]
+        # Whether the first one was sent depends on who notices first that nobody is there.
+        assert "lost" in messages[0] or "cannot reach" in messages[0]
         assert "cannot reach its MCP server" in messages[1]
         assert SECRET not in str(messages)
 
