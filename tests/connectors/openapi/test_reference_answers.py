@@ -20,10 +20,12 @@ pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="the shared vectors 
 
 ORIGIN = "http://127.0.0.1:8999"
 
-REFUSED = "what is missing, unknown, of another type or climbs to another path is refused; nothing is sent"TOOLS = {
+REFUSED = "what is missing, unknown, of another type or climbs to another path is refused; nothing is sent"
+
+TOOLS = {
     "a parameter called body": "the parameter is `body`, the body `requestBody`: the reference has one value for both",
     "same parameter name in two places": "`id` and `id_query`: the reference has one value for both",
-    "3.1 document": "an operation behind a path item's reference is a tool, and a parameter with content keeps its schema",
+    "3.1 document": "an operation behind a path item's reference is a tool; a parameter with content keeps its schema",
     "path template oddities": "a placeholder that is not described is an argument, so that it can be filled",
     "degenerate: not an object": "refused with the reason, instead of a connector without operations",
     "degenerate: text document": "refused with the reason, instead of a connector without operations",
