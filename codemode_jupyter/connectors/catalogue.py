@@ -186,12 +186,11 @@ class Catalogue:
         methods = {f"{entry.name}.{name}": name for entry in self._entries.values() for name in entry.tools}
         names = [*self._entries, *methods, *(self._snippet_path(one) for one in snippets)]
         near = nearest_names(target, names)
-        # A method's own name may be near although its path is not.
-        near += [
-            path
-            for path, name in methods.items()
-            if name in nearest_names(target, methods.values()) and path not in near
-        ]
+        # A method's own name may be near although its path is not, or be the beginning of what was meant.
+        own = set(nearest_names(target.rpartition(".")[2], methods.values()))
+        near += [path for path, name in methods.items() if name in own and path not in near]
+        if not near:
+            near = [row["path"] for row in self.search(target, snippets, 3)["results"]]
         hint = f"Did you mean {' or '.join(near[:3])}?" if near else "Look for it with codemode.search(…)."
         return CodemodeError("unknown_name", f'"{target}" not found.', hint=hint, data={"suggestions": near[:3]})
 

@@ -24,12 +24,13 @@ FUSED = 50
 
 _CANDIDATES = 400  # of each index, chosen by what they cover
 _RANKED = 120  # of these, chosen by their words
+_OWN_RARITY = 0.25  # how much what was said counts by its own rarity, instead of by that of its notion
 _UNCOVERED = 0.4  # of a score, what remains where next to nothing of the question is covered
-_TITLE = 0.5
+_TITLE = 0.8
 _WHOLE_NAME = 4.0
 _SAME_FORM = 0.1
 _EFFECT = {True: 1.15, False: 0.85}
-_MANY = 1.15
+_MANY = 1.25
 _DEPRECATED = 0.7
 _UNSTABLE = 0.9
 
@@ -87,7 +88,7 @@ class Searcher:
     def _by_words(self, text: str, limit: int) -> Found:
         question = read_question(text, self.vocabulary)
         having = [sum(index.mask(notion).bit_count() for index in self.indexes) for notion in question.notions]
-        rarities = [math.log(1 + (self._total - have + 0.5) / (have + 0.5)) for have in having]
+        rarities = [self._rarity(have) for have in having]
         order = sorted(range(len(rarities)), key=lambda at: -rarities[at])
         notions = [question.notions[at] for at in order]
         weighed = [rarities[at] for at in order]
@@ -106,7 +107,11 @@ class Searcher:
         possible = sum(rarities) or 1.0
         meant = frozenset(word for notion in notions for word in notion)
         postings = [
-            [(share * rarity, places) for word, share in notion.items() if (places := index.postings.get(word))]
+            [
+                (share * self._rarity_within(word, share, rarity), places)
+                for word, share in notion.items()
+                if (places := index.postings.get(word))
+            ]
             for notion, rarity in zip(notions, rarities, strict=True)
         ]
         named = index.named(question.written)
@@ -135,6 +140,17 @@ class Searcher:
                 score += possible
             scores.append((position, score))
         return scores
+
+    def _rarity_within(self, word: str, share: float, rarity: float) -> float:
+        """Return the rarity of a word of a notion: what was said itself may be rarer than all that it may stand for."""
+        if share < 1:
+            return rarity
+        have = sum(len(index.postings.get(word, ())) for index in self.indexes)
+        return rarity + _OWN_RARITY * (self._rarity(have) - rarity)
+
+    def _rarity(self, have: int) -> float:
+        """Return the inverse document frequency of what so many documents have."""
+        return math.log(1 + (self._total - have + 0.5) / (have + 0.5))
 
     def _fit(
         self, index: SearchIndex, position: int, question: Question, meant: frozenset[str], written: set[str]

@@ -21,6 +21,7 @@ _TEXT_LENGTH = 60
 _PARAMETER_LENGTH = 120
 _NOTE_LENGTH = 160
 _NOTE_WORDS = 12  # of one parameter's description
+_REQUEST_LENGTH = 400  # characters at the end where a request line is looked for, too
 _LONGEST_TEXT = 4000  # characters that are looked at
 _DEPTH = 3  # of objects in objects
 
@@ -99,7 +100,7 @@ class WeightedWords:
 def weighted_words(document: Document) -> WeightedWords:
     """Return the words of a document: each with the weight of its best place and a little for every other one."""
     text = document.description[:_LONGEST_TEXT]
-    requests = _REQUEST_LINE.findall(text)
+    requests = _REQUEST_LINE.findall(text) or _REQUEST_LINE.findall(document.description[-_REQUEST_LENGTH:])
     prose = _NOT_WORDS.sub(" ", _REQUEST_LINE.sub(" ", text))
     first, _, rest = _split_sentence(prose)
     title, name = words_of(first)[:_TITLE_LENGTH], words_of(document.name)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from codemode_jupyter.connectors.search_vocabulary import (
+    ABBREVIATIONS,
     EFFECTS,
     LONGEST_PHRASE,
     PHRASES,
@@ -98,7 +99,8 @@ def read_question(text: str, vocabulary: Vocabulary) -> Question:
     """Return what a question says."""
     written = tuple(raw_words(text)[:_MOST_WORDS])
     notions: list[dict[str, float]] = []
-    for said, meant in _parts(written):
+    whole = [one for word in written for one in ABBREVIATIONS.get(word, (word,))]
+    for said, meant in _parts(whole):
         if meant:
             notion = {word: _PHRASE for one in meant for word in (stem(one),) if word in vocabulary}
             spoken = [stem(word) for word in said if word not in STOP_WORDS]

@@ -39,7 +39,7 @@ STOP_WORDS = _words(
 _PHRASES = """
     get rid of = delete
     throw away = delete
-    throw out = delete
+    throw out = delete dismiss
     take away = remove
     take down = delete
     take off = remove
@@ -149,6 +149,42 @@ _PHRASES = """
     not working = error fail
     does not work = error fail
     works = working test status
+"""
+
+# What is written short.
+_ABBREVIATIONS = """
+    pr = pull request
+    prs = pull requests
+    mr = merge request
+    k8s = kubernetes
+    ns = namespace
+    cm = config map
+    pv = persistent volume
+    pvc = persistent volume claim
+    pvcs = persistent volume claims
+    hpa = horizontal pod autoscaler
+    crd = custom resource definition
+    crds = custom resource definitions
+    sa = service account
+    vm = virtual machine
+    vms = virtual machines
+    db = database
+    env = environment
+    envs = environments
+    mfa = two factor
+    2fa = two factor
+    dir = directory
+    img = image
+    msg = message
+    pic = picture
+    pics = pictures
+    pw = password
+    pwd = password
+    sec = security
+    vuln = vulnerability
+    vulns = vulnerabilities
+    perms = permissions
+    auth = authentication
 """
 
 # Words that may stand for each other. A word may be in several groups; first come those that are meant most often.
@@ -486,6 +522,11 @@ PHRASES: Mapping[tuple[str, ...], tuple[str, ...]] = {
     tuple(said.split()): tuple(meant.split()) for said, _, meant in (line.partition("=") for line in _lines(_PHRASES))
 }
 """Several words, and the words that they mean."""
+
+ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
+    short.strip(): tuple(whole.split()) for short, _, whole in (line.partition("=") for line in _lines(_ABBREVIATIONS))
+}
+"""A word, and the words that it is short for."""
 
 LONGEST_PHRASE = max(map(len, PHRASES))
 """Words of the longest phrase."""
