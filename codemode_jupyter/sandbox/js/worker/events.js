@@ -29,6 +29,8 @@ const TURNS_PER_MESSAGE = 16;
 const pumpChannel = new MessageChannel();
 /** Listeners of the present message that are still to come. */
 let listenersLeft = 0;
+/** Whether the microtasks after the last turn have run: where an engine puts that off, a turn waits for a task. */
+let microtasksRan = false;
 /** What brings the next turn, if one is due. @type {"task" | "listener" | null} */
 let nextTurn = null;
 /** @type {number | undefined} */
@@ -43,10 +45,27 @@ function wake() {
   if (nextTurn !== null || programHasEnded) return;
   // After the outcome only tasks count: engines report unhandled rejections between them.
   nextTurn = listenersLeft > 0 && programOutcome === null ? "listener" : "task";
-  if (nextTurn === "listener") return;
+  if (nextTurn === "task") askForTask();
+}
+
+function askForTask() {
   // Never by messages in Deno: it may take two that are there within one macrotask.
   if (realSetImmediate === undefined) pumpChannel.port2.postMessage(null);
   else realSetImmediate(takeTurn);
+}
+
+/** @param {boolean} isTask whether this is the first listener, before which nothing of the task has run */
+function takeTurnInListener(isTask) {
+  if (isTask || microtasksRan) {
+    microtasksRan = false;
+    realQueueMicrotask(() => {
+      microtasksRan = true;
+    });
+    takeTurn();
+  } else {
+    nextTurn = "task";
+    askForTask();
+  }
 }
 
 /**
@@ -62,7 +81,7 @@ function startPump() {
   for (let place = 0; place < TURNS_PER_MESSAGE; place += 1) {
     pumpChannel.port1.addEventListener("message", () => {
       listenersLeft = TURNS_PER_MESSAGE - 1 - place;
-      if (nextTurn === (place === 0 ? "task" : "listener")) takeTurn();
+      if (nextTurn === (place === 0 ? "task" : "listener")) takeTurnInListener(place === 0);
     });
   }
   pumpChannel.port1.start();
