@@ -152,7 +152,7 @@ def test_patterns_that_take_for_ever_and_schemas_that_branch_without_end_are_giv
     nested = {"$schema": "http://json-schema.org/draft-07/schema#", "pattern": "^(a|aa)+$"}
     assert faults({"properties": {"a": nested}}, {"a": "a" * 5000 + "b"}) == too_large
     assert faults({"$ref": "#/$defs/n", "$defs": {"n": node}}, chain) == too_large
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60  # without a limit: years
 
 
 def test_values_that_are_deep_long_or_huge_are_told_without_a_crash() -> None:
