@@ -115,22 +115,24 @@ class RequestWriter:
 
     def _address(self, texts: Mapping[str, str], pairs: list[str]) -> str:
         base = self._base()
-        path = join_path(base, self._filled(texts))
+        template, _, fixed = self._shape.operation.path.partition("#")[0].partition("?")
+        path = join_path(base, self._filled(template, texts))
         if (climbing := climbing_segment(path)) is not None:
             raise self._refused("", f"the path would hold {climbing!r}, which leads to another path")
-        url = f"{base.origin}{path}" + (f"?{'&'.join(pairs)}" if pairs else "")
+        query = "&".join([*([self._filled(fixed, texts)] if fixed else []), *pairs])
+        url = f"{base.origin}{path}" + (f"?{query}" if query else "")
         if len(url) > _LONGEST_ADDRESS:
             raise self._refused("", f"the address would have {len(url):,} characters")
         return str(parse_address(url))
 
-    def _filled(self, texts: Mapping[str, str]) -> str:
+    def _filled(self, template: str, texts: Mapping[str, str]) -> str:
         """Return the path with its placeholders filled, in one go: no value is taken for a placeholder."""
         parts: list[str] = []
         end = 0
-        for found in _PLACEHOLDER.finditer(self._shape.operation.path):
-            parts += [literal_path(self._shape.operation.path[end : found.start()]), texts[found[1]]]
+        for found in _PLACEHOLDER.finditer(template):
+            parts += [literal_path(template[end : found.start()]), texts[found[1]]]
             end = found.end()
-        return "".join([*parts, literal_path(self._shape.operation.path[end:])])
+        return "".join([*parts, literal_path(template[end:])])
 
     def _accept(self, arguments: Arguments) -> str:
         chosen = arguments.get(self._shape.accept) if self._shape.accept is not None else None

@@ -117,7 +117,7 @@ class Credentials:
             if callable(secret):
                 answer = secret()
                 secret = str(await answer if inspect.isawaitable(answer) else answer)
-                self._redactor.learn([secret])
+                self._redactor.learn_passing(secret)
             _add(made, self._schemes[name], secret)
         return made
 

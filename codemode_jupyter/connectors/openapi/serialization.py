@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -104,7 +105,7 @@ def header_text(parameter: Parameter, value: object) -> str:
 
 def cookie_pairs(parameter: Parameter, value: object) -> Iterator[str]:
     """Yield the ``name=value`` pairs of a cookie, encoded so that none can end another."""
-    yield from query_pairs(parameter, value)
+    yield from query_pairs(replace(parameter, allow_reserved=False), value)  # a reserved `;` would begin another
 
 
 def _base64(value: object) -> str:

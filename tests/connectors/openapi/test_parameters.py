@@ -268,3 +268,15 @@ async def test_null_leaves_an_optional_parameter_out_and_nothing_else_is_lost():
     error = await refusal(tools["call"], {"limt": 5, "limit": "x"})
     assert {fault["path"] for fault in error.data["faults"]} == {"id", "limt", "limit"}
     assert "limit" in next(fault["message"] for fault in error.data["faults"] if fault["path"] == "limt")
+
+
+async def test_a_cookie_cannot_begin_another_even_where_reserved_characters_are_allowed():
+    request = await sent("/x", parameter("cookie", name="a", allowReserved=True), arguments={"a": "1; admin=true"})
+    assert request.headers["cookie"] == "a=1%3B%20admin%3Dtrue"
+
+
+async def test_a_query_in_the_path_of_the_document_stays_the_query():
+    request = await sent("/do?Action=List x#part", parameter("query", name="q"), arguments={"q": "a?b"})
+    assert request.url == f"{ORIGIN}/do?Action=List%20x&q=a%3Fb"
+    request = await sent("/do?id={id}", parameter("path", name="id"), arguments={"id": "a&b=c"})
+    assert request.url == f"{ORIGIN}/do?id=a%26b%3Dc"

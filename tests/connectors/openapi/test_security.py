@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 
 import pytest
 
@@ -254,3 +255,23 @@ async def test_neither_the_log_nor_the_outcome_of_a_run_holds_a_secret(server, t
     stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert b"you sent" in stored
     assert b"s3cr3t" not in stored
+
+
+async def test_tokens_that_change_with_every_call_are_all_taken_out():
+    tokens = iter(f"token-number-{number}" for number in range(100))
+    sent: list[str] = []
+
+    async def echo(request):
+        sent.append(request.headers["authorization"])
+        return OutboundResponse(200, request.headers["authorization"].encode(), {"content-type": "text/plain"})
+
+    tools = await tools_of(secured({"bearer": []}), base_url=ORIGIN, send=echo, auth={"bearer": lambda: next(tokens)})
+    assert {await call(tools["call"]) for _ in range(50)} == {"Bearer [secret]"}
+    assert len(set(sent)) == 50
+
+
+def test_without_its_libraries_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(CodemodeError) as caught:
+        OpenApiConnector("api", document({}))
+    assert (caught.value.code, "codemode-jupyter[openapi]" in caught.value.hint) == ("missing_extra", True)
