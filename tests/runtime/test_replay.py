@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 
+import pytest
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime import driver
 from codemode_jupyter.sandbox.protocol import CallBatch, CallRequest, PassEnd, StepResult
 from tests.runtime.fake_sandbox import Program, ThrownError
 from tests.runtime.waiting import until
@@ -293,3 +297,36 @@ async def test_a_pass_that_is_lost_again_and_again_ends_as_an_error(world):
 
     outcome = await world.another(executor=Hostile(act)).execute("async () => 1")
     assert outcome.error.code == "sandbox_lost"
+
+
+async def test_a_page_that_is_left_again_and_again_is_no_error(world):
+    ends = [PassEnd("lost", is_left=True)] * 9 + [PassEnd("completed", value="7")]
+
+    async def act(_, handler):
+        return ends.pop(0)
+
+    outcome = await world.another(executor=Hostile(act)).execute("async () => 7")
+    assert (outcome.status, outcome.result) == ("completed", 7)
+
+
+@pytest.mark.parametrize("code", ["no_page", "no_sandbox"])
+async def test_after_a_loss_a_page_is_waited_for_without_a_limit_and_a_broken_sandbox_for_a_while(
+    world, monkeypatch, code
+):
+    monkeypatch.setattr(driver, "SANDBOX_PATIENCE", 0.05)
+    monkeypatch.setattr(driver, "_FIRST_PAUSE", 0.05)
+    ends = [PassEnd("lost"), *[CodemodeError(code, "Nothing is there.")] * 3, PassEnd("completed", value="7")]
+
+    async def act(_, handler):
+        match ends.pop(0):
+            case CodemodeError() as error:
+                raise error
+            case end:
+                return end
+
+    outcome = await world.another(executor=Hostile(act)).execute("async () => 7")
+    if code == "no_page":
+        assert outcome.result == 7
+    else:
+        assert (outcome.status, outcome.error.code) == ("error", "no_sandbox")
+        assert [row.status for row in await world.runtime.executions()] == ["running"], "`recover` takes it up"
