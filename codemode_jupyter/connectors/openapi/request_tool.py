@@ -75,8 +75,8 @@ def request_tool(
         except _Refused as fault:
             raise refuse_arguments(name, [fault.row], list(_SCHEMA["properties"])) from None
 
-    async def call(request: OutboundRequest, context: ToolContext) -> object:  # noqa: ARG001  the shape of every tool
-        response = await sender.send(name, request, security)
+    async def call(request: OutboundRequest, context: ToolContext) -> object:
+        response = await sender.send(name, request, security, context)
         if not is_success(response):
             raise http_error(name, f"{request.method} {parse_address(request.url).path}", response)
         value = value_of(response.headers, as_bytes(response.body))

@@ -21,6 +21,7 @@ from codemode_jupyter.connectors.openapi.responses import as_bytes
 from codemode_jupyter.connectors.openapi.security import Additions, Credentials
 from codemode_jupyter.connectors.origins import Origin, parse_address
 from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
+from codemode_jupyter.connectors.tool import ToolContext
 from codemode_jupyter.errors import CodemodeError
 
 Send: TypeAlias = Callable[[OutboundRequest], Awaitable[OutboundResponse]]
@@ -66,9 +67,15 @@ class Sender:
         self._senders: dict[Origin, HttpSender] = {}
 
     async def send(
-        self, name: str, request: OutboundRequest, security: Sequence[Mapping[str, Any]] | None
+        self,
+        name: str,
+        request: OutboundRequest,
+        security: Sequence[Mapping[str, Any]] | None,
+        context: ToolContext,
     ) -> OutboundResponse:
         """Send a request and return what came back, whatever its status; no secret is in it.
+
+        The person is told of a wait.
 
         Raises
         ------
@@ -85,6 +92,9 @@ class Sender:
             wait = _wait(response, attempt) if request.method in IDEMPOTENT else None
             if wait is None or attempt == _MOST_TRIES or time.monotonic() + wait > ends:
                 break
+            context.progress(
+                attempt, _MOST_TRIES, f"Answered {response.status}; waiting {wait:.0f} s, then trying again"
+            )
             await asyncio.sleep(wait)
         return self._without_secrets(response, request)
 

@@ -59,8 +59,8 @@ class ToolMaker:
             given = without_nulls(arguments, shape.parameters)
             return writer.write(check(given))
 
-        async def call(request: OutboundRequest, context: ToolContext) -> object:  # noqa: ARG001  the shape of every tool
-            response = await self.sender.send(path, request, operation.security)
+        async def call(request: OutboundRequest, context: ToolContext) -> object:
+            response = await self.sender.send(path, request, operation.security, context)
             return self.outcome(path, operation.line, request, response)
 
         return Tool(

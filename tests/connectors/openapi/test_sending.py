@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -16,6 +17,16 @@ from tests.connectors.openapi.service import CONTEXT, Recorder, call, document, 
 ORIGIN = "http://127.0.0.1:8999"
 METHODS = ("get", "head", "options", "post", "put", "patch", "delete")
 JSON = {"content-type": "application/json"}
+
+
+class Channel:
+    """Keeps what a tool tells the person."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[float, float | None, str]] = []
+
+    def progress(self, done: float, total: float | None, message: str) -> None:
+        self.lines.append((done, total, message))
 
 
 def every_method() -> dict:
@@ -95,8 +106,11 @@ async def test_head_tells_status_and_headers(server):
 async def test_an_idempotent_call_waits_as_the_service_asks_and_tries_again(method):
     recorder, tools = await answered(OutboundResponse(429, b"", {"Retry-After": "0"}), OutboundResponse(204))
     assert tools[f"{method}_x"].idempotent
-    await call(tools[f"{method}_x"])
+    told = Channel()
+    tool = tools[f"{method}_x"]
+    await tool.call(tool.validate({}), replace(CONTEXT, channel=told))
     assert len(recorder.requests) == 2
+    assert told.lines == [(1, 4, "Answered 429; waiting 0 s, then trying again")]
 
 
 @pytest.mark.parametrize("method", ["post", "patch"])
