@@ -28,4 +28,4 @@ test:
 	@$(FIND_PYTHON); exec "$$python" tools/setup.py test $(ARGS)
 
 clean:
-	rm -rf .venv .venv-* node_modules tests/screenshots
+	rm -rf .venv .venv-* node_modules tests/bench/node_modules tests/screenshots
