@@ -264,6 +264,20 @@ async def test_a_sandbox_that_skips_numbers_or_asks_twice_is_ended(world):
     assert world.shelf.created == []
 
 
+async def test_a_sandbox_that_claims_to_have_repeated_what_never_happened_is_ended(world):
+    async def in_a_batch(_, handler):
+        handler.calls(CallBatch((request(0, "note"),), (), replayed=1))
+        await asyncio.Event().wait()
+
+    async def at_the_end(_, handler):
+        return PassEnd("completed", value="1", replayed=1)
+
+    for act in (in_a_batch, at_the_end):
+        outcome = await world.another(executor=Hostile(act)).execute("async () => 1")
+        assert outcome.error.code == "protocol"
+    assert world.shelf.created == []
+
+
 async def test_what_arrives_after_the_end_of_a_pass_is_ignored(world):
     kept = []
 
