@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
+from codemode_jupyter.connectors.comments import text_lines
 from codemode_jupyter.connectors.declarations import generate_types
 from codemode_jupyter.connectors.names import nearest_names
 from codemode_jupyter.connectors.overview import overview
 from codemode_jupyter.connectors.python_stubs import generate_stubs
+from codemode_jupyter.connectors.schema_notes import shortened
 from codemode_jupyter.connectors.search import Searcher
 from codemode_jupyter.connectors.search_document import Document, tool_document
 from codemode_jupyter.connectors.search_index import SearchIndex
@@ -38,6 +40,8 @@ Language: TypeAlias = Literal["javascript", "python"]
 
 _SNIPPET = "snippet:"
 _FENCES: Mapping[str, str] = {"javascript": "ts", "python": "python"}
+_LONGEST_LINE = 200  # characters of a description in a result
+_LONGEST_DESCRIPTION = 4000
 _FENCE = re.compile("`{3,}")
 
 
@@ -128,8 +132,8 @@ class Catalogue:
         Returns
         -------
         dict
-            ``results`` (each with ``path``, ``connector``, ``method``, ``description``, ``kind``, ``score`` and, for
-            what needs approval, ``requiresApproval``), ``total`` and ``truncated``.
+            ``results`` (each with ``path``, ``connector``, ``method``, the first line of its ``description``, ``kind``,
+            ``score`` and, for what needs approval, ``requiresApproval``), ``total`` and ``truncated``.
         """
         with self._searching:  # one builds the index, the others wait for it
             found = self._searcher(snippets).rank(query, max(1, min(limit, MOST_RESULTS)))
@@ -225,7 +229,7 @@ class Catalogue:
             "path": document.key,
             "connector": document.connector,
             "method": document.name,
-            "description": document.description,
+            "description": _first_line(document.description),
             "kind": "snippet" if tool is None else "method",
             "score": round(score, 4),
         }
@@ -244,6 +248,10 @@ class Catalogue:
         mark = _FENCES.get(written, "")
         types = f"{snippet.description}\n\n{fence}{mark}\n{snippet.code}\n{fence}".lstrip()
         return Description(self._snippet_path(snippet), "snippet", snippet.description, types)
+
+
+def _first_line(text: str) -> str:
+    return shortened(next(iter(text_lines(text[:_LONGEST_DESCRIPTION])), ""), _LONGEST_LINE)
 
 
 def _declared(tools: Iterable[Tool], namespace: str, language: Language) -> str:

@@ -18,6 +18,7 @@ from codemode_jupyter.connectors.search_document import Document
 from codemode_jupyter.connectors.search_index import SearchIndex
 from codemode_jupyter.connectors.search_question import Question, Vocabulary, read_question
 from codemode_jupyter.connectors.search_vectors import Embed, Vectors, fused
+from codemode_jupyter.connectors.words import raw_words
 
 FUSED = 50
 """How many of each order are fused."""
@@ -69,7 +70,7 @@ class Searcher:
 
         A document needs no more than one word of the question; those that have more of its rare words stand higher.
         """
-        if self._embed is None or not text.strip():
+        if self._embed is None or not raw_words(text):
             return self._by_words(text, limit)
         words, meaning = self._by_words(text, FUSED), self._by_meaning(text, self._embed)
         documents = {document.key: document for document, _ in (*words.best, *meaning)}
