@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -251,7 +252,12 @@ def test_descriptions_have_the_paths_of_the_reference_or_a_refusal() -> None:
     for case in json.loads((VECTORS / "describe.json").read_text(encoding="utf-8"))["cases"]:
         try:
             described = main.describe(case["input"], snippets)
-            same = (described.path, described.kind) == (case["expected"]["path"], case["expected"]["kind"])
+            expected = case["expected"]
+            same = (described.path, described.kind) == (expected["path"], expected["kind"])
+            if same:  # every property that the reference declares, and whether a person is asked
+                declared = re.findall(r"^    \w.*;$", text(expected["types"]), re.MULTILINE)
+                same = all(line in described.types for line in declared)
+                same = same and described.requires_approval == bool(expected.get("requiresApproval"))
         except CodemodeError:
             same = "not found" in text(case["expected"]["types"])
         if not same:
