@@ -7,8 +7,10 @@ Never does: know documents beyond which words they have.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from codemode_jupyter.connectors.search_vocabulary import (
@@ -81,9 +83,7 @@ class Vocabulary:
         """Return what a word may mean that no document has: a beginning, two words in one, or a typing error."""
         found = {other: _PREFIX * max(0.5, len(word) / len(other)) for other in self.beginning_with(word)}
         if not found and len(word) >= _SHORTEST_TYPO:
-            found = {
-                other: _TYPO for other in self._sorted if len(other) >= _SHORTEST_TYPO and one_edit_apart(word, other)
-            }
+            found = {other: _TYPO for other in self._lookalikes(word) if one_edit_apart(word, other)}
         if not found:
             for at in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):
                 parts = (stem(word[:at]), stem(word[at:]))
@@ -93,6 +93,20 @@ class Vocabulary:
             begun = [word[:at] for at in range(len(word) - 1, _SHORTEST_TYPO - 1, -1) if word[:at] in self]
             found = {other: _PREFIX * len(other) / len(word) for other in begun[:1]}
         return dict(sorted(found.items(), key=lambda item: -item[1])[:_MOST_ALTERNATIVES])
+
+    def _lookalikes(self, word: str) -> Iterator[str]:
+        """Yield the words of about the same length that begin or end like a word: one edit changes one end at most."""
+        for length in range(max(_SHORTEST_TYPO, len(word) - 1), len(word) + 2):
+            yield from self._by_end.get((word[0], "", length), ())
+            yield from self._by_end.get(("", word[-1], length), ())
+
+    @cached_property
+    def _by_end(self) -> Mapping[tuple[str, str, int], Sequence[str]]:
+        found: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+        for word in self._sorted:
+            found[word[0], "", len(word)].append(word)
+            found["", word[-1], len(word)].append(word)
+        return found
 
 
 def read_question(text: str, vocabulary: Vocabulary) -> Question:
@@ -140,7 +154,10 @@ def _notion(word: str, vocabulary: Vocabulary) -> dict[str, float]:
         for other, share in SYNONYMS.get(one, {}).items():
             if other in vocabulary:
                 notion.setdefault(other, share)
-    return notion or vocabulary.guesses(fold(word)) or vocabulary.guesses(stem(word))
+    if notion:
+        return notion
+    forms = dict.fromkeys((fold(word), stem(word)))
+    return next((found for form in forms if (found := vocabulary.guesses(form))), {})
 
 
 def _joined(words: Sequence[str], vocabulary: Vocabulary) -> list[dict[str, float]]:
