@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.openapi.oauth import ClientCredentials
     from codemode_jupyter.connectors.outbound import Outbound
     from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
+    from codemode_jupyter.connectors.python_stubs import generate_stubs
     from codemode_jupyter.connectors.schema_types import json_schema_to_type
     from codemode_jupyter.connectors.tool import Tool, ToolContext
     from codemode_jupyter.connectors.toolset.connector import ToolSetConnector
@@ -54,6 +55,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolSetConnector",
+    "generate_stubs",
     "generate_types",
     "json_schema_to_type",
     "load_ipython_extension",
@@ -88,6 +90,7 @@ _HOMES = {
     "Tool": "connectors.tool",
     "ToolContext": "connectors.tool",
     "ToolSetConnector": "connectors.toolset.connector",
+    "generate_stubs": "connectors.python_stubs",
     "generate_types": "connectors.declarations",
     "json_schema_to_type": "connectors.schema_types",
     "normalize_code": "program",
