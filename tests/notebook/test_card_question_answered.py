@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from codemode_jupyter.connectors.tool import Tool
 from tests.notebook.card_examples import FORM
 from tests.notebook.test_card_view import (  # noqa: F401  fixtures
@@ -18,7 +20,10 @@ async def asked(p):
     return await p.call("shelf.ask", {})
 
 
-def asks(shelf):  # noqa: F811  the shelf, not the fixture
+@pytest.fixture
+def asking(shelf):  # noqa: F811  the fixture
+    """A shelf that can ask, before a runtime is made with it."""
+
     async def ask(_arguments, context):
         answer = await context.ask(FORM)
         return [answer.action, dict(answer.content)]
@@ -26,8 +31,7 @@ def asks(shelf):  # noqa: F811  the shelf, not the fixture
     shelf.extra.append(Tool("ask", ask, "Ask."))
 
 
-async def test_the_answer_typed_into_the_card_reaches_the_tool(runtime, shelf, outputs, widgets):  # noqa: F811
-    asks(shelf)
+async def test_the_answer_typed_into_the_card_reaches_the_tool(asking, runtime, outputs, widgets):  # noqa: F811
     running = asyncio.ensure_future(begin(runtime, asked))
     await until(lambda: widgets.made and widgets.made[0].says("Which ship is it?"), "the form shows")
     widgets.made[0].click("accept", **{"answer-0": "E"})
@@ -37,8 +41,7 @@ async def test_the_answer_typed_into_the_card_reaches_the_tool(runtime, shelf, o
     await until(lambda: not outputs.made[0].is_live, "the card is static")
 
 
-async def test_where_nobody_can_answer_a_question_is_cancelled(runtime, shelf, outputs, widgets, monkeypatch):  # noqa: F811
+async def test_where_nobody_can_answer_a_question_is_cancelled(asking, runtime, outputs, widgets, monkeypatch):  # noqa: F811
     monkeypatch.setattr("codemode_jupyter.notebook.card.outputs.current_place", lambda: "file")
-    asks(shelf)
     async with asyncio.timeout(10):
         assert (await begin(runtime, asked)).result == ["cancel", {}]

@@ -31,6 +31,9 @@ INTERVAL = 0.05
 SHARE = 10
 """An update that took long makes the next one wait this many times as long: a card must not slow its run down."""
 
+LONGEST_INTERVAL = 1.0
+"""Most seconds between a change and its update: an update also takes long when something else holds the kernel up."""
+
 LIVE_AFTER = 0.2
 """Seconds after which a running card gets a widget: what ends sooner needs none."""
 
@@ -126,7 +129,7 @@ class RunView:
                 if self._record is None:
                     self._end()
                     return
-                await asyncio.sleep(max(INTERVAL, SHARE * (loop.time() - began)))
+                await asyncio.sleep(min(LONGEST_INTERVAL, max(INTERVAL, SHARE * (loop.time() - began))))
         finally:
             self._following = False
 
