@@ -38,7 +38,12 @@ def test(arguments: list[str]) -> int:
     if _run([virtual_environment.PYTHON, "tests/kernels.py"]) != 0:
         give_up("the second kernel of the tests is missing (the lines above say why).")
     say("running the tests")
-    return _run([virtual_environment.PYTHON, "-m", "pytest", *arguments], **browsers)
+    pytest = [virtual_environment.PYTHON, "-m", "pytest"]
+    if arguments:
+        return _run([*pytest, *arguments], **browsers)
+    # Side by side what can be; then, one by one, what measures time or memory and needs the machine to itself.
+    together = _run([*pytest, "-m", "not alone", "--numprocesses=2", "--dist=loadfile"], **browsers)
+    return _run([*pytest, "-m", "alone", "-s"], **browsers) or together
 
 
 def _run(command: list[object], *, folder: str = ".", **extra: str) -> int:

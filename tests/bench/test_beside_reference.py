@@ -14,6 +14,8 @@ from codemode_jupyter.sandbox.protocol import Namespace, PassRequest
 from codemode_jupyter.sandbox.session import begin_text
 from tests.bench.reference import install, open_page
 
+pytestmark = pytest.mark.alone
+
 ROUNDS = 7
 CALLS = 200
 IDLE_SECONDS = 4

@@ -17,6 +17,8 @@ from codemode_jupyter.sandbox.protocol import Namespace, PassRequest, Reply
 from tests.bench.bare import bare_commits, bare_start, echo_of_streams, tightest_echo
 from tests.bench.table import Table
 
+pytestmark = pytest.mark.alone
+
 ROUNDS = 5
 SECONDS = 15
 """After which no further round begins: on a machine that does much else, fewer must do."""

@@ -8,6 +8,8 @@ import sys
 import time
 from dataclasses import replace
 
+import pytest
+
 from codemode_jupyter import Connector, Runtime
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.runtime.beginning import new_execution
@@ -15,6 +17,8 @@ from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import CallRow, SnippetRow
 from tests.bench.bare import bare_commits
 from tests.bench.table import Table
+
+pytestmark = pytest.mark.alone
 
 EXECUTIONS = 10_000
 CALLS = 10

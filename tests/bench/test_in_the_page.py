@@ -7,6 +7,10 @@ the durable commit before its tool runs, which is measured as well.
 import json
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.alone
+
 MEASURE = '''
 import asyncio, json, sqlite3, time
 from statistics import median

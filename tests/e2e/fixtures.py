@@ -31,7 +31,7 @@ VIEWPORT = {"width": 1280, "height": 1000}
 def server(tmp_path_factory):
     """A Jupyter server for all tests of the session."""
     for old in SCREENSHOTS.glob("failed-*"):
-        old.unlink()
+        old.unlink(missing_ok=True)  # another process of the tests may be as quick
     folder = tmp_path_factory.mktemp("jupyter")
     if python := kernel6_python():
         write_kernel_spec(folder / KERNELS, python, name=KERNEL6)

@@ -14,7 +14,7 @@ from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox.conftest import make_deno
 from tests.sandbox.real_page import chromium, open_pages
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.alone, pytest.mark.asyncio(loop_scope="module")]
 
 
 class Tools:

@@ -9,12 +9,15 @@ import os
 import time
 
 import psutil
+import pytest
 
 from codemode_jupyter import FunctionConnector, Runtime
 from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox.conftest import make_deno
 from tests.sandbox.real_page import chromium, open_pages
+
+pytestmark = pytest.mark.alone
 
 COUNT = int(os.environ.get("CODEMODE_SOAK", "150"))
 """Executions in each sandbox, of which the first third warms up; 2,000 for a real soak."""

@@ -18,7 +18,7 @@ from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox.conftest import make_deno
 from tests.sandbox.real_page import Pages, chromium, open_pages
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.alone, pytest.mark.asyncio(loop_scope="module")]
 
 LIMIT = 0.5
 """Seconds of running time of programs that would not end."""
