@@ -89,7 +89,7 @@ def _of_branches(error: Any) -> Iterator[_Fault]:
 def _wanted(fault: Any) -> str:
     said = fault.validator_value
     if fault.validator == "type":
-        return " or ".join(map(str, [said] if isinstance(said, str) else said))
+        return " or ".join(map(str, said if isinstance(said, list) else [said]))
     return _shown(said) if fault.validator in ("const", "enum") else "what another alternative asks for"
 
 

@@ -19,6 +19,7 @@ _ONE = frozenset(
 _SEVERAL = frozenset(["allOf", "anyOf", "oneOf", "prefixItems"])
 _NAMED = frozenset(["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"])
 _LISTS = frozenset(["enum", "required"])
+_MAPS = frozenset(["dependentRequired"])
 _VALUES = frozenset(["const", "default", "enum", "example", "examples"])
 _DEEPEST = 200
 _NOTHING = object()
@@ -55,16 +56,19 @@ def _under(key: str, value: object, depth: int) -> object:
         return _schema(value, depth) if isinstance(value, Mapping | bool) else _NOTHING
     if key in _SEVERAL:
         fits = isinstance(value, list) and all(isinstance(one, Mapping | bool) for one in value)
-        return [_schema(one, depth) for one in value] if isinstance(value, list) and fits else _NOTHING
+        return [_not_false(_schema(one, depth)) for one in value] if isinstance(value, list) and fits else _NOTHING
     if key in _NAMED:
         if not isinstance(value, Mapping):
             return _NOTHING
-        named = {name: _schema(one, depth) for name, one in value.items() if isinstance(name, str)}
-        # `jsonschema` forgets the path of a fault where a property is simply `false`.
-        return {name: {"not": {}} if one is False else one for name, one in named.items()}
-    if key in _LISTS and not isinstance(value, list):
+        return {name: _not_false(_schema(one, depth)) for name, one in value.items() if isinstance(name, str)}
+    if (key in _LISTS and not isinstance(value, list)) or (key in _MAPS and not isinstance(value, Mapping)):
         return _NOTHING
     return value if key in _VALUES else _other(value, depth)
+
+
+def _not_false(schema: dict[str, Any] | bool) -> dict[str, Any] | bool:
+    """Return a schema that is not simply ``false``: of such a one ``jsonschema`` forgets where the fault is."""
+    return {"not": {}} if schema is False else schema
 
 
 def _other(value: object, depth: int) -> object:

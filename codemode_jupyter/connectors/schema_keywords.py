@@ -134,6 +134,8 @@ def _reference(allowance: Callable[[], Allowance]) -> Keyword:
 
 def _type(validator: Any, said: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
     kinds = [said] if isinstance(said, str) else said
+    if not isinstance(kinds, list) or not kinds:
+        return  # it names no type
     if isinstance(value, bytes | bytearray | memoryview):
         binary = schema.get("format") in _BINARY_FORMATS or any(key in schema for key in _BINARY_KEYWORDS)
         fits = binary and "string" in kinds

@@ -184,3 +184,19 @@ def test_one_validator_serves_several_threads() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("kind", [5, None, {}, [], True, "widget", [5]])
+def test_a_type_that_is_none_asks_for_nothing(kind: Any) -> None:
+    schema = {"type": kind, "properties": {"a": {"anyOf": [{"type": kind}, {"type": "integer"}]}, "b": {"type": "null"}}}
+    assert faults(schema, {"a": "x", "b": 1}) == {"b": "must be null, not integer"}
+
+
+def test_an_alternative_that_is_simply_false_is_none() -> None:
+    assert faults({"properties": {"a": {"oneOf": [False]}}}, {"a": 1}) == {"a": "is not allowed here"}
+    assert faults({"properties": {"a": {"anyOf": [False, {"type": "string"}]}}}, {"a": "x"}) == {}
+
+
+def test_dependencies_stand_beside_what_cannot_be_read() -> None:
+    schema = {"dependencies": {"a": ["b"]}, "dependentRequired": [["a"]]}
+    assert faults(schema, {"a": 1}) == {"": "lacks properties that come with others"}
