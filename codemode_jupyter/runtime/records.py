@@ -19,6 +19,8 @@ CallState: TypeAlias = Literal[
     "failed",
     "pending",
     "approved",
+    "waiting",
+    "answered",
     "rejected",
     "in_doubt",
     "reverting",
@@ -27,6 +29,8 @@ CallState: TypeAlias = Literal[
 ]
 """Where a call stands.
 
+``waiting``: its tool has asked a person something and was ended; it runs again with the answer. ``answered``: an answer
+is there and it is about to.
 ``in_doubt``: its outcome was not recorded when its kernel died; it may or may not have happened.
 ``reverting``: its undoing began; found in a later process, it is not known whether it was undone."""
 ExecutionStatus: TypeAlias = Literal[

@@ -6,11 +6,15 @@ Owns: one class per table, values still as tagged texts. Never does: decode valu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from codemode_jupyter.runtime.records import CallState, ExecutionStatus
 
 IN_DOUBT = "in_doubt"
 """``CallRow.code`` of a call that a person has let run again, until it has: it may have happened before."""
+
+INTERRUPTED = "interrupted"
+"""``CallRow.code`` of a call that has asked a person something, until it has ended: its tool ran up to the question."""
 
 
 @dataclass(slots=True)
@@ -80,6 +84,26 @@ class CallRow:
     def shown_arguments(self) -> str:
         """Return the arguments object that a person is shown and the tool is run with, as tagged text."""
         return self.arguments if self.bound is None else self.bound
+
+
+@dataclass(slots=True)
+class JournalRow:
+    """One entry of a call's journal: a step that the tool made, or a question that it asked.
+
+    ``subject`` is the step's name, or the question's payload as tagged text; ``schema`` the JSON Schema of its answer.
+    ``outcome`` is a tagged text: a step's value, the fields of its error, or the answer.
+    """
+
+    call: int
+    number: int
+    kind: Literal["step", "question"]
+    subject: str
+    digest: str
+    state: Literal["done", "failed", "waiting", "answered"]
+    schema: str | None = None
+    outcome: str | None = None
+    asked_at: float = 0.0
+    ended_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

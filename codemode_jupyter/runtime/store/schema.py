@@ -90,7 +90,35 @@ _MODULES = (
     "ALTER TABLE execution ADD COLUMN modules TEXT NOT NULL DEFAULT '{}'",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES)
+_JOURNAL = (
+    # What a tool did and asked within one call. ``subject``: a step's name, or the payload of a question as tagged text.
+    """
+    CREATE TABLE journal (
+        execution TEXT NOT NULL REFERENCES execution (id) ON DELETE CASCADE,
+        call INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        schema TEXT,
+        digest TEXT NOT NULL,
+        state TEXT NOT NULL,
+        outcome TEXT,
+        asked_at REAL NOT NULL,
+        ended_at REAL,
+        PRIMARY KEY (execution, call, number)
+    ) WITHOUT ROWID
+    """,
+    # What ``on_wait`` has been told of.
+    """
+    CREATE TABLE announced (
+        execution TEXT NOT NULL REFERENCES execution (id) ON DELETE CASCADE,
+        wait TEXT NOT NULL,
+        PRIMARY KEY (execution, wait)
+    ) WITHOUT ROWID
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES, _JOURNAL)
 """``MIGRATIONS[n]`` brings a store from schema ``n`` to schema ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

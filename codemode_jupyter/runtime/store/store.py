@@ -12,6 +12,7 @@ from pathlib import Path
 from codemode_jupyter.runtime.store.calls import CallTable
 from codemode_jupyter.runtime.store.database import Database
 from codemode_jupyter.runtime.store.executions import ExecutionTable
+from codemode_jupyter.runtime.store.journal import JournalTable
 from codemode_jupyter.runtime.store.snippets import SnippetTable
 
 
@@ -29,6 +30,7 @@ class Store:
         self.path = path
         self.executions = ExecutionTable(self._database, runtime)
         self.calls = CallTable(self._database)
+        self.journal = JournalTable(self._database)
         self.snippets = SnippetTable(self._database, runtime)
 
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[sqlite3.Connection]:
