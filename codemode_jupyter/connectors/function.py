@@ -17,7 +17,7 @@ from codemode_jupyter.connectors.annotations import behind_partials
 from codemode_jupyter.connectors.base import Connector, check_replay
 from codemode_jupyter.connectors.docstrings import read_docstring
 from codemode_jupyter.connectors.names import check_tool_name, is_identifier, sanitize_name, unique_by_name
-from codemode_jupyter.connectors.plain_call import call_in_thread, exited
+from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
 from codemode_jupyter.connectors.signature import BoundCall, FunctionSignature
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
@@ -187,11 +187,10 @@ class _Call:
         if self._context_parameter is not None:
             keywords[self._context_parameter] = context
         call = partial(self._function, *arguments.positional, **keywords)
-        try:
-            result = call() if self.is_async else await call_in_thread(self._name, call)
-            return await result if inspect.isawaitable(result) else result
-        except SystemExit as exit_:
-            raise exited(self._name, exit_) from None
+        if self.is_async:
+            return await call_on_loop(self._name, call)
+        result = await call_in_thread(self._name, call)
+        return await call_on_loop(self._name, lambda: result)
 
 
 def _tools(functions: object) -> Iterator[tuple[Tool, str]]:

@@ -66,7 +66,7 @@ def _under(key: str, value: object, depth: int) -> object:
     return value if key in _VALUES else _other(value, depth)
 
 
-def _not_false(schema: dict[str, Any] | bool) -> dict[str, Any] | bool:
+def _not_false(schema: Any) -> Any:
     """Return a schema that is not simply ``false``: of such a one ``jsonschema`` forgets where the fault is."""
     return {"not": {}} if schema is False else schema
 

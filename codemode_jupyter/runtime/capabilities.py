@@ -14,8 +14,9 @@ from codemode_jupyter.connectors.base import Connector, load_tools, tools_at_onc
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
 from codemode_jupyter.connectors.names import check_connector_names, did_you_mean
 from codemode_jupyter.connectors.outbound import Outbound, fetch_tools
-from codemode_jupyter.connectors.schema_validation import SchemaValidator, load_checker
+from codemode_jupyter.connectors.schema_validation import load_checker
 from codemode_jupyter.connectors.search_vectors import Embed
+from codemode_jupyter.connectors.signature import FunctionSignature
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
@@ -77,7 +78,7 @@ class Capabilities:
             ]
             loaded = await asyncio.gather(*map(load_tools, asked))
             tools = {**known, **{one.name: found for one, found in zip(asked, loaded, strict=True)}}
-            if any(isinstance(tool.validate, SchemaValidator) for found in tools.values() for tool in found.values()):
+            if any(_may_check_schemas(tool) for one in self.connectors for tool in tools[one.name].values()):
                 await load_checker()
             tools[CODEMODE_NAMESPACE] = self._built_in
             if self.outbound is not None:
@@ -144,6 +145,11 @@ def _instructions(connector: Connector) -> str:
             "connector_failed",
             f'Connector "{connector.name}" could not give its instructions: {type(error).__name__}: {error}.',
         ) from error
+
+
+def _may_check_schemas(tool: Tool) -> bool:
+    """Say whether a call may need the checker of JSON schemas: whatever a connector's own ``validate`` wraps."""
+    return not isinstance(getattr(tool.validate, "__self__", None), FunctionSignature)
 
 
 def _checked(connectors: object) -> tuple[Connector, ...]:

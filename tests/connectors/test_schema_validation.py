@@ -188,7 +188,10 @@ def test_one_validator_serves_several_threads() -> None:
 
 @pytest.mark.parametrize("kind", [5, None, {}, [], True, "widget", [5]])
 def test_a_type_that_is_none_asks_for_nothing(kind: Any) -> None:
-    schema = {"type": kind, "properties": {"a": {"anyOf": [{"type": kind}, {"type": "integer"}]}, "b": {"type": "null"}}}
+    schema = {
+        "type": kind,
+        "properties": {"a": {"anyOf": [{"type": kind}, {"type": "integer"}]}, "b": {"type": "null"}},
+    }
     assert faults(schema, {"a": "x", "b": 1}) == {"b": "must be null, not integer"}
 
 

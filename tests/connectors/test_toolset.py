@@ -193,6 +193,55 @@ async def test_a_langchain_tool_gets_a_config_that_no_program_can_give_and_canno
     assert await run(made["shout"], "hey") == await run(made["shout"], {"tool_input": "hey"}) == "HEY"
 
 
+class Leaving(BaseTool):
+    """Leaves, whatever the way it is asked."""
+
+    name: str = "leave"
+    description: str = "Leave."
+
+    def _run(self) -> None:
+        raise SystemExit(3)
+
+    async def _arun(self) -> None:
+        await asyncio.sleep(0)
+        raise SystemExit(3)
+
+
+async def leave() -> None:
+    """Leave."""
+    await asyncio.sleep(0)
+    raise SystemExit(3)
+
+
+def leave_at_once() -> None:
+    """Leave."""
+    raise SystemExit(3)
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        pytest.param(Leaving(), id="a class of LangChain"),
+        pytest.param(StructuredTool.from_function(coroutine=leave, name="leave"), id="a coroutine of LangChain"),
+        pytest.param(PydanticTool(leave, name="leave"), id="a coroutine of pydantic-ai"),
+        pytest.param(PydanticTool(leave_at_once, name="leave"), id="a plain function of pydantic-ai"),
+        pytest.param(({"name": "leave"}, leave), id="a definition"),
+    ],
+)
+async def test_no_tool_ends_the_process(item: Any) -> None:
+    made = await tools_of([item])
+    assert (await failure(made["leave"])).code == "tool_exited"
+
+
+async def test_an_async_langchain_tool_is_run_as_langchain_runs_it() -> None:
+    async def total(x: int, config: RunnableConfig) -> str:
+        """Add."""
+        return f"{x} {sorted(config)[:1]}"
+
+    made = await tools_of([StructuredTool.from_function(coroutine=total, name="total")])
+    assert (await run(made["total"], 1)).startswith("1 [")
+
+
 # pydantic-ai
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from codemode_jupyter.errors import CodemodeError
@@ -42,3 +45,28 @@ async def test_a_runtime_searches_by_meaning_where_it_is_given_vectors(world):
     assert (await runtime.search("!!!"))["results"] == []
     with pytest.raises(CodemodeError, match="`embed` is 'word2vec'"):
         world.another(embed="word2vec")
+
+
+@pytest.mark.parametrize(
+    ("connector", "loaded"),
+    [
+        (
+            'OpenApiConnector("api", {"openapi": "3.1.0", "paths": {}}, base_url="http://127.0.0.1")',
+            True,
+        ),
+        ('FunctionConnector("api", [abs])', False),
+    ],
+)
+def test_what_checks_schemas_is_loaded_before_a_call_may_need_it(connector: str, loaded: bool) -> None:
+    code = f"""
+import asyncio, sys
+from codemode_jupyter import FunctionConnector, OpenApiConnector, Runtime
+async def main():
+    runtime = Runtime([{connector}], path=":memory:")
+    await runtime.describe("api")
+    await runtime.close()
+asyncio.run(main())
+print("codemode_jupyter.connectors.schema_checker" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == str(loaded)

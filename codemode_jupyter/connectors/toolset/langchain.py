@@ -7,14 +7,14 @@ Never does: import LangChain (whoever passes its tools has), or let a program gi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from pydantic import ValidationError
 
 from codemode_jupyter.connectors.faults import invalid_arguments
 from codemode_jupyter.connectors.names import sanitize_name
-from codemode_jupyter.connectors.plain_call import call_in_thread
+from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
 from codemode_jupyter.connectors.schema_references import references_in
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.approval_flags import SPELLINGS, approval_flag
@@ -63,8 +63,10 @@ class _Call:
             for handler in ("handle_tool_error", "handle_validation_error")
             if getattr(item, handler, None)
         }
-        self._item = item.model_copy(update=handlers) if handlers else item
+        self._item = item.model_copy(update=handlers)
         self.cancellable = not _blocks(item)
+        if self.cancellable:
+            object.__setattr__(self._item, "_arun", _guarded(name, item._arun))  # noqa: SLF001  LangChain's own hook
         self._has_artifact = item.response_format == "content_and_artifact"
         self._wants_id = self._has_artifact or _injects_call_id(item)
 
@@ -130,6 +132,16 @@ def _raiser(name: str, handler: Any) -> Any:
         raise _failed(name, str(text)) from error
 
     return raises
+
+
+def _guarded(name: str, run: Any) -> Any:
+    """Return the coroutine function that a tool is: LangChain awaits it in a task of its own."""
+
+    @wraps(run)
+    async def guarded(*arguments: Any, **keywords: Any) -> Any:
+        return await call_on_loop(name, partial(run, *arguments, **keywords))
+
+    return guarded
 
 
 def _failed(name: str, text: str) -> CodemodeError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from codemode_jupyter.connectors.approval import Requires
 from codemode_jupyter.connectors.faults import invalid_arguments
 from codemode_jupyter.connectors.names import sanitize_name
+from codemode_jupyter.connectors.plain_call import call_on_loop
 from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional
@@ -146,7 +148,8 @@ class _Call:
                 tool = await self._present(toolset, run)
                 if (check := getattr(tool, "args_validator_func", None)) is not None:
                     await _awaited(check(run, **arguments))
-                result = await toolset.call_tool(self._name, dict(arguments), run, tool)
+                call = partial(toolset.call_tool, self._name, dict(arguments), run, tool)
+                result = await call_on_loop(self._name, call)
         except Exception as error:
             raise _translated(self._name, error) from error
         return result.return_value if _is(type(result), "ToolReturn") else result
