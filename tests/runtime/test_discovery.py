@@ -57,16 +57,16 @@ async def test_a_runtime_searches_by_meaning_where_it_is_given_vectors(world):
         ('FunctionConnector("api", [abs])', False),
     ],
 )
-def test_what_checks_schemas_is_loaded_before_a_call_may_need_it(connector: str, loaded: bool) -> None:
+def test_what_checks_schemas_is_loaded_before_a_call_may_need_it(tmp_path, connector, loaded) -> None:
     code = f"""
 import asyncio, sys
 from codemode_jupyter import FunctionConnector, OpenApiConnector, Runtime
 async def main():
-    runtime = Runtime([{connector}], path=":memory:")
+    runtime = Runtime([{connector}], path="store.sqlite3")
     await runtime.describe("api")
     await runtime.close()
 asyncio.run(main())
 print("codemode_jupyter.connectors.schema_checker" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.strip() == str(loaded)
