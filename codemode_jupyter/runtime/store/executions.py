@@ -20,7 +20,8 @@ FINISHED: tuple[ExecutionStatus, ...] = ("completed", "error", "rejected", "roll
 
 _COLUMNS = (
     "id, code, source, line_offset, language, status, connectors, clock, seed, timeout, created_at, updated_at, "
-    "passes, result, result_note, error, logs, running_time, owner, heartbeat, modules"
+    "passes, result, result_note, error, logs, running_time, owner, heartbeat, modules, "
+    "detachable, detached_at, metadata"
 )
 
 
@@ -74,6 +75,15 @@ class ExecutionTable:
         cursor = connection.execute(
             "UPDATE execution SET heartbeat = ? WHERE id = ? AND owner = ? AND status = 'running'",
             (now, execution_id, owner),
+        )
+        return cursor.rowcount == 1
+
+    def detach(self, connection: sqlite3.Connection, execution_id: str, now: float, metadata: str | None) -> bool:
+        """Detach an execution, or leave it detached; ``False`` when it has ended. ``metadata`` replaces what is there."""
+        cursor = connection.execute(
+            "UPDATE execution SET detached_at = coalesce(detached_at, ?), metadata = coalesce(?, metadata) "
+            "WHERE id = ? AND runtime = ? AND status IN ('running', 'paused')",
+            (now, metadata, execution_id, self._runtime),
         )
         return cursor.rowcount == 1
 

@@ -21,8 +21,8 @@ INTERRUPTED = "interrupted"
 class ExecutionRow:
     """One execution.
 
-    ``error``, ``logs`` and ``modules`` are JSON texts, ``result`` is a tagged text; times are seconds,
-    ``clock`` milliseconds.
+    ``error``, ``logs``, ``modules`` and ``metadata`` are JSON texts, ``result`` is a tagged text; times are seconds,
+    ``clock`` milliseconds. ``detachable``: it is to be detached when it waits; ``detached_at``: since when it is.
     """
 
     id: str
@@ -46,6 +46,9 @@ class ExecutionRow:
     owner: str | None = None
     heartbeat: float | None = None
     modules: str = "{}"
+    detachable: bool = False
+    detached_at: float | None = None
+    metadata: str | None = None
 
 
 @dataclass(slots=True)
@@ -116,3 +119,25 @@ class SnippetRow:
     language: str
     connectors: tuple[str, ...]
     saved_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExitRow:
+    """The end of a detached execution, to be delivered.
+
+    ``failures`` is how often the hook raised; ``owner`` who is being told at present.
+    """
+
+    id: str
+    execution: str
+    status: ExecutionStatus
+    result: str | None
+    result_note: str | None
+    error: str | None
+    metadata: str | None
+    logs: str | None
+    created_at: float
+    detached_at: float
+    ended_at: float
+    failures: int
+    owner: str | None

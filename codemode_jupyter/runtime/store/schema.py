@@ -118,7 +118,56 @@ _JOURNAL = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES, _JOURNAL)
+_DETACHED = (
+    # Whether an execution is to be detached when it waits, since when it is, and what its beginner said about it (JSON).
+    "ALTER TABLE execution ADD COLUMN detachable INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE execution ADD COLUMN detached_at REAL",
+    "ALTER TABLE execution ADD COLUMN metadata TEXT",
+    # The ends of detached executions that are still to be delivered. Nothing refers to an execution: it may be deleted.
+    """
+    CREATE TABLE exit (
+        id TEXT PRIMARY KEY,
+        runtime TEXT NOT NULL,
+        execution TEXT NOT NULL,
+        status TEXT NOT NULL,
+        result TEXT,
+        result_note TEXT,
+        error TEXT,
+        metadata TEXT,
+        logs TEXT,
+        created_at REAL NOT NULL,
+        detached_at REAL NOT NULL,
+        ended_at REAL NOT NULL,
+        failures INTEGER NOT NULL DEFAULT 0,
+        owner TEXT
+    )
+    """,
+    "CREATE INDEX exit_by_end ON exit (runtime, ended_at)",
+    # Triggers, so that the exit is in the transaction of the end, whichever way an execution ends.
+    """
+    CREATE TRIGGER exit_of_ended AFTER UPDATE OF status ON execution
+    WHEN NEW.detached_at IS NOT NULL
+        AND OLD.status IN ('running', 'paused') AND NEW.status NOT IN ('running', 'paused')
+    BEGIN
+        INSERT INTO exit (id, runtime, execution, status, result, result_note, error, metadata, logs,
+            created_at, detached_at, ended_at)
+        VALUES ('exit_' || lower(hex(randomblob(16))), NEW.runtime, NEW.id, NEW.status, NEW.result, NEW.result_note,
+            NEW.error, NEW.metadata, NEW.logs, NEW.created_at, NEW.detached_at, NEW.updated_at);
+    END
+    """,
+    """
+    CREATE TRIGGER exit_of_deleted AFTER DELETE ON execution
+    WHEN OLD.detached_at IS NOT NULL AND OLD.status IN ('running', 'paused')
+    BEGIN
+        INSERT INTO exit (id, runtime, execution, status, error, metadata, logs, created_at, detached_at, ended_at)
+        VALUES ('exit_' || lower(hex(randomblob(16))), OLD.runtime, OLD.id, 'error',
+            '{"code": "deleted", "message": "The execution was deleted before it had ended."}',
+            OLD.metadata, OLD.logs, OLD.created_at, OLD.detached_at, (julianday('now') - 2440587.5) * 86400.0);
+    END
+    """,
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES, _JOURNAL, _DETACHED)
 """``MIGRATIONS[n]`` brings a store from schema ``n`` to schema ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -13,6 +13,7 @@ from codemode_jupyter.runtime.store.calls import CallTable
 from codemode_jupyter.runtime.store.database import Database
 from codemode_jupyter.runtime.store.executions import ExecutionTable
 from codemode_jupyter.runtime.store.journal import JournalTable
+from codemode_jupyter.runtime.store.exits import ExitTable
 from codemode_jupyter.runtime.store.snippets import SnippetTable
 
 
@@ -31,6 +32,7 @@ class Store:
         self.executions = ExecutionTable(self._database, runtime)
         self.calls = CallTable(self._database)
         self.journal = JournalTable(self._database)
+        self.exits = ExitTable(self._database, runtime)
         self.snippets = SnippetTable(self._database, runtime)
 
     def transaction(self, *, durable: bool = True) -> AbstractContextManager[sqlite3.Connection]:
