@@ -217,8 +217,8 @@ class McpConnector(Connector):
         hints = tool.annotations or types.ToolAnnotations()
         only_reads = hints.read_only_hint is True
         clean = self._sessions.redaction
-        schema = clean.value(_input_schema(tool.input_schema))
-        output = None if tool.output_schema is None else clean.value(tool.output_schema)
+        schema = clean.data(_input_schema(tool.input_schema))
+        output = None if tool.output_schema is None else clean.data(tool.output_schema)
         properties = schema.get("properties")
         return Tool(
             name=name,

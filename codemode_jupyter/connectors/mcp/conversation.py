@@ -15,8 +15,8 @@ from mcp.client.session import ClientRequestContext
 
 from codemode_jupyter.connectors.mcp.calls import CallsUnderWay
 from codemode_jupyter.connectors.mcp.elicitation import question_of, result_of
-from codemode_jupyter.connectors.mcp.redaction import Redaction
 from codemode_jupyter.connectors.questions import Answer
+from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.errors import CodemodeError
 
 _LEVELS = {"debug": "debug", "info": "info", "notice": "info", "warning": "warn"}
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class Conversation:
     """What the servers of one connector say."""
 
-    def __init__(self, connector: str, redaction: Redaction, seconds: float) -> None:
+    def __init__(self, connector: str, redaction: Redactor, seconds: float) -> None:
         self._connector = connector
         self._redaction = redaction
         self._seconds = seconds

@@ -11,8 +11,8 @@ from typing import Any
 
 import mcp_types as types
 
-from codemode_jupyter.connectors.mcp.redaction import Redaction
 from codemode_jupyter.connectors.questions import Answer, Kind, Question, QuestionField
+from codemode_jupyter.connectors.redaction import Redactor
 
 MOST_FIELDS = 50
 """Most fields of one form."""
@@ -23,7 +23,7 @@ _TEXT = 500
 _KINDS: dict[str, Kind] = {"string": "text", "number": "number", "integer": "integer", "boolean": "boolean"}
 
 
-def question_of(params: types.ElicitRequestParams, source: str, redaction: Redaction) -> Question:
+def question_of(params: types.ElicitRequestParams, source: str, redaction: Redactor) -> Question:
     """Return the question.
 
     Raises
@@ -34,7 +34,7 @@ def question_of(params: types.ElicitRequestParams, source: str, redaction: Redac
     message = redaction.text(params.message)[:_MESSAGE]
     if isinstance(params, types.ElicitRequestURLParams):
         return Question(message, url=params.url[:_MESSAGE], source=source)
-    schema = redaction.value(dict(params.requested_schema))
+    schema = redaction.data(dict(params.requested_schema))
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or len(properties) > MOST_FIELDS:
         raise ValueError(f"a form has at most {MOST_FIELDS} fields")

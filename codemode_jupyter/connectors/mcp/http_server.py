@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from codemode_jupyter.connectors.mcp.redaction import Redaction, header_secrets, url_secrets
+from codemode_jupyter.connectors.mcp.secrets import header_secrets, url_secrets
 from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, refusals, too_large
+from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.errors import CodemodeError
 
 _CONNECT_SECONDS = 30.0
@@ -46,7 +47,7 @@ class HttpServer:
         self._headers = dict(headers or {})
         self._refusal = ""
         self.name = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
-        self.redaction = Redaction([*header_secrets(self._headers), *url_secrets(url)])
+        self.redaction = Redactor([*header_secrets(self._headers), *url_secrets(url)])
 
     def last_words(self) -> str:
         """Return the status of the last answer when that was a refusal."""

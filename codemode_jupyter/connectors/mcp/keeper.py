@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 from mcp import ClientSession, MCPError
 
 from codemode_jupyter.connectors.mcp.connection import Callbacks, Connection, leaves
-from codemode_jupyter.connectors.mcp.redaction import Redaction
 from codemode_jupyter.connectors.mcp.transport import Server
+from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.errors import CodemodeError
 
 RETRY_SECONDS = 1.0
@@ -28,7 +28,7 @@ class Sessions(Protocol):
     """Where a connector gets its session."""
 
     name: str
-    redaction: Redaction
+    redaction: Redactor
 
     async def session(self) -> ClientSession:
         """Return the session, connected."""
@@ -118,7 +118,7 @@ class GivenSession:
         self._session = session
         self._starting = asyncio.Lock()
         self.name = "a session of your own"
-        self.redaction = Redaction()
+        self.redaction = Redactor()
 
     async def session(self) -> ClientSession:
         """Return it, initialized.

@@ -123,7 +123,7 @@ class RemoteTool:
 
     def _value(self, result: types.CallToolResult) -> Any:
         wire = result.model_dump(mode="python", by_alias=True, exclude_unset=True)
-        cleaned: Mapping[str, Any] = self._sessions.redaction.value(wire)
+        cleaned: Mapping[str, Any] = self._sessions.redaction.data(wire)
         value = unwrap(cleaned, declared=self._output is not None)
         structured = cleaned.get("structuredContent")
         if self._output is not None and structured is not None:

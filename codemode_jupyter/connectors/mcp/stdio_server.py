@@ -26,8 +26,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
-from codemode_jupyter.connectors.mcp.redaction import Redaction, argument_secrets, environment_secrets
+from codemode_jupyter.connectors.mcp.secrets import argument_secrets, environment_secrets
 from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, too_large
+from codemode_jupyter.connectors.redaction import Redactor
 
 _PIECE = 65_536
 _LAST_WORDS = 2_000
@@ -56,7 +57,7 @@ class StdioServer:
         self._cwd = cwd
         self._stderr = bytearray()
         self.name = Path(self._command[0]).name
-        self.redaction = Redaction([*environment_secrets(self._env), *argument_secrets(self._command[1:])])
+        self.redaction = Redactor([*environment_secrets(self._env), *argument_secrets(self._command[1:])])
 
     def last_words(self) -> str:
         """Return the end of what the process wrote to its standard error, without secrets."""

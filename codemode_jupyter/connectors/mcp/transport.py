@@ -13,7 +13,7 @@ from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData
 
-from codemode_jupyter.connectors.mcp.redaction import Redaction
+from codemode_jupyter.connectors.redaction import Redactor
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Largest message that is read, in bytes."""
@@ -30,7 +30,7 @@ class Server(Protocol):
     name: str
     """How messages name it; holds no secret."""
 
-    redaction: Redaction
+    redaction: Redactor
 
     def open(self) -> AbstractAsyncContextManager[Streams]:
         """Connect: two streams of messages, until the context is left."""

@@ -18,7 +18,6 @@ from codemode_jupyter.connectors.openapi.extra import needed
 from codemode_jupyter.connectors.openapi.loading import Source, load
 from codemode_jupyter.connectors.openapi.naming import tool_names
 from codemode_jupyter.connectors.openapi.operations import Operation, operations, security_schemes, unreadable_paths
-from codemode_jupyter.connectors.openapi.redaction import Redactor
 from codemode_jupyter.connectors.openapi.request_tool import NAME as REQUEST
 from codemode_jupyter.connectors.openapi.request_tool import request_tool
 from codemode_jupyter.connectors.openapi.schemas import Schemas
@@ -28,6 +27,7 @@ from codemode_jupyter.connectors.openapi.servers import parse_base, server_addre
 from codemode_jupyter.connectors.openapi.swagger2 import servers as swagger2_servers
 from codemode_jupyter.connectors.openapi.tools import ToolMaker
 from codemode_jupyter.connectors.origins import Address, Origin, parse_origin
+from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codemode_jupyter.connectors.openapi.extra import needed
-from codemode_jupyter.connectors.openapi.redaction import Redactor
 from codemode_jupyter.connectors.origins import Origin, parse_address
+from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.errors import CodemodeError
 
 _EARLY = 30.0  # seconds before its end at which a token is no longer used

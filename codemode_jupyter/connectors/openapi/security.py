@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.connectors.openapi.oauth import ClientCredentials, TokenSource
-from codemode_jupyter.connectors.openapi.redaction import Redactor
 from codemode_jupyter.connectors.origins import Origin
+from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.connectors.request_headers import can_be_sent
 from codemode_jupyter.errors import CodemodeError
 

@@ -22,10 +22,11 @@ _MOST_PASSING = 20
 class Redactor:
     """Replaces the secrets it was told of, in the forms in which a service or a library may repeat them."""
 
-    def __init__(self) -> None:
-        self._kept: set[str] = set()
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._kept = set(secrets)
         self._passing: deque[str] = deque(maxlen=_MOST_PASSING)
         self._forms: list[str] = []
+        self._renew()
 
     def learn(self, secrets: Iterable[str]) -> None:
         """Remember secrets."""
@@ -59,11 +60,11 @@ class Redactor:
         return {name: self.text(str(value)) for name, value in headers.items()}
 
     def data(self, data: Any) -> Any:
-        """Return JSON-like data without the secrets."""
+        """Return JSON-like data without the secrets, in its texts and in the keys of its objects."""
         if isinstance(data, str):
             return self.text(data)
         if isinstance(data, Mapping):
-            return {key: self.data(value) for key, value in data.items()}
+            return {self.data(key): self.data(value) for key, value in data.items()}
         return [self.data(one) for one in data] if isinstance(data, list) else data
 
 
