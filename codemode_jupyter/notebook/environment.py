@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.inbox import Inbox
 from codemode_jupyter.notebook.location import database_path
+from codemode_jupyter.runtime.detached_exit import ExitHook
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
 from codemode_jupyter.sandbox.protocol import Executor
 
@@ -40,10 +42,15 @@ class NotebookEnvironment:
         self._headless: WeakKeyDictionary[asyncio.AbstractEventLoop, DenoExecutor] = WeakKeyDictionary()
         self._waited_in_vain = False
         self._closing: set[asyncio.Task[None]] = set()
+        self.inbox = Inbox()
 
     def database_path(self) -> Path:
         """Return the file beside the notebook; see ``location.database_path``."""
         return database_path(self._shell.user_ns)
+
+    def exit_hook(self) -> ExitHook:
+        """Return the inbox, which keeps how a detached run ended until somebody has seen it."""
+        return self.inbox.arrive
 
     def prepare(self) -> None:
         """Make the page ready for a first run, where one is expected; must be called on the kernel's event loop."""

@@ -44,6 +44,15 @@ def run_blocking(coroutine: Coroutine[Any, Any, T], release: Callable[[], Awaita
     return loop.run_until_complete(coroutine)
 
 
+def is_loop_running() -> bool:
+    """Tell whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 async def _then_release(coroutine: Coroutine[Any, Any, T], release: Callable[[], Awaitable[None]]) -> T:
     try:
         return await coroutine

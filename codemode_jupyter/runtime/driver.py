@@ -98,6 +98,11 @@ class ExecutionDriver:
         """Whether the present pass waits until the sandbox takes it."""
         return self._pass is not None and self._pass.waits_for_turn
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the sandbox has the program of the present pass."""
+        return self._pass is not None and self._pass.started_at is not None
+
     async def drive(self) -> None:
         """Run passes until the execution is paused or over. Cancelling this ends the execution as ``stopped``."""
         beating = asyncio.create_task(self._beat(), name=f"lease of {self._row.id}")

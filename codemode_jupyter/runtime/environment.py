@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
+from codemode_jupyter.runtime.detached_exit import ExitHook
 from codemode_jupyter.sandbox.deno import DenoExecutor
 from codemode_jupyter.sandbox.protocol import Executor
 
@@ -30,6 +31,9 @@ class Environment(Protocol):
             Code ``no_sandbox``: none can be had here; the message names the fix.
         """
 
+    def exit_hook(self) -> ExitHook | None:
+        """Return who hears how detached executions ended where a runtime has no hook; ``None``: nobody."""
+
 
 class ProcessEnvironment:
     """A plain Python process.
@@ -43,6 +47,9 @@ class ProcessEnvironment:
     def database_path(self) -> Path:
         """Return ``codemode.sqlite3`` in the working directory."""
         return Path.cwd() / "codemode.sqlite3"
+
+    def exit_hook(self) -> None:
+        """Return ``None``: a plain process has no inbox."""
 
     async def executor(self) -> Executor:
         """Return the headless executor of this event loop.

@@ -84,10 +84,8 @@ class LivePass:
     def started(self, link: PassLink) -> None:
         """Keep the way back into the sandbox."""
         self._link = link
-        waited = self.waits_for_turn
         self.started_at = time.monotonic()
-        if waited:
-            self._notify()
+        self._notify()
 
     def calls(self, batch: CallBatch) -> None:
         """Check, record, run and answer the calls of one batch; nothing of it is applied when one of them diverges."""

@@ -65,13 +65,16 @@ def outcome_of(
         value = readable_value(result or row.result)
         return Outcome("completed", row.id, result=value, logs=logs, calls=record.calls)
     if row.status == "paused":
-        waiting = [call for call in calls if call.state in ("pending", "in_doubt")]
-        pending = tuple(pending_call(row.id, call, capabilities) for call in waiting)
-        return Outcome("paused", row.id, pending=pending, logs=logs, calls=record.calls)
+        return Outcome("paused", row.id, pending=pending_of(row, calls, capabilities), logs=logs, calls=record.calls)
     error = record.error or failures.detail_of(
         CodemodeError(row.status, f"Execution {row.id} is {row.status.replace('_', ' ')}.")
     )
     return Outcome("error", row.id, error=error, logs=logs, calls=record.calls)
+
+
+def pending_of(row: ExecutionRow, calls: Iterable[CallRow], capabilities: Capabilities) -> tuple[PendingCall, ...]:
+    """Return the calls of a paused execution that wait for a person."""
+    return tuple(pending_call(row.id, call, capabilities) for call in calls if call.state in ("pending", "in_doubt"))
 
 
 class CallRecords(Sequence[CallRecord]):
@@ -198,7 +201,12 @@ def logs_text(lines: Iterable[ConsoleRecord]) -> str:
 
 def stored_logs(row: ExecutionRow) -> tuple[ConsoleRecord, ...]:
     """Return the console lines of the newest pass."""
+    return logs_of(row.logs)
+
+
+def logs_of(text: str | None) -> tuple[ConsoleRecord, ...]:
+    """Return console lines from their stored form."""
     try:
-        return tuple(ConsoleRecord(*line) for line in json.loads(row.logs or "[]"))
+        return tuple(ConsoleRecord(*line) for line in json.loads(text or "[]"))
     except (ValueError, TypeError):
         return (ConsoleRecord("warn", "[codemode: the stored console lines cannot be read]"),)

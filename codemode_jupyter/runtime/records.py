@@ -178,16 +178,23 @@ class Outcome:
     """What one ``execute`` or ``approve`` came to.
 
     ``status`` is ``completed`` (``result``), ``paused`` (``pending``) or ``error`` (``error``); ``calls`` and
-    ``logs`` are there in every case.
+    ``logs`` are there in every case. Of a detached execution, whose end the hook hears, it is ``waiting``
+    (``pending``), ``running`` or ``ended``, with the last console lines and a ``note`` for the model.
     """
 
-    status: Literal["completed", "paused", "error"]
+    status: Literal["completed", "paused", "error", "waiting", "running", "ended"]
     execution_id: str
     result: Any = None
     pending: tuple[PendingCall, ...] = ()
     error: ErrorDetail | None = None
     logs: tuple[str, ...] = ()
     calls: Sequence[CallRecord] = field(default=(), repr=False)
+    note: str = ""
+
+    @property
+    def is_detached(self) -> bool:
+        """Whether this is no outcome yet: the execution goes on by itself, and the hook hears how it ended."""
+        return self.status in ("waiting", "running", "ended")
 
     def to_wire(self) -> dict[str, Any]:
         """Return the JSON form that a model reads: never the log of calls, never the program.
@@ -197,8 +204,8 @@ class Outcome:
         wire: dict[str, Any] = {"status": self.status, "executionId": self.execution_id}
         if self.status == "completed":
             wire["result"] = truncate_result(plain(self.result))
-        elif self.status == "paused":
-            wire["pending"] = [
+        elif self.status in ("paused", "waiting", "running"):
+            wire["pending" if self.status == "paused" else "waiting"] = [
                 {
                     "executionId": call.execution_id,
                     "seq": call.seq,
@@ -208,12 +215,14 @@ class Outcome:
                 }
                 for call in self.pending
             ]
-        else:
+        elif self.status == "error":
             error = self.error or ErrorDetail("internal_error", "The run failed without saying why.")
             wire["error"] = truncate_response(with_console(error.told(), self.logs))
             wire["code"] = error.code
-        if self.logs:
+        if self.logs or self.is_detached:
             wire["logs"] = truncate_result(list(self.logs))
+        if self.note:
+            wire["note"] = self.note
         return wire
 
 

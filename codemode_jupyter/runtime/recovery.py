@@ -64,6 +64,9 @@ def take_over(store: Store, capabilities: Capabilities, owner: str, row: Executi
         row.owner = None if doubtful else owner
         changes = {"status": row.status, "owner": row.owner, "heartbeat": now, "updated_at": now}
         store.executions.update(connection, row.id, ("running",), **changes)
+        if row.detachable:  # whoever was to be told is gone with the kernel
+            store.executions.detach(connection, row.id, now, None)
+            row.detached_at = row.detached_at or now
     return row
 
 

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,11 +23,23 @@ from codemode_jupyter.connectors.search_model import semantic
 from codemode_jupyter.connectors.search_vectors import Embed
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
-from codemode_jupyter.runtime import approvals, discovery, failures, outcome, recovery, retention, snippet_library
+from codemode_jupyter.runtime import (
+    approvals,
+    detaching,
+    discovery,
+    failures,
+    outcome,
+    recovery,
+    retention,
+    snippet_library,
+)
 from codemode_jupyter.runtime.beginning import new_execution
-from codemode_jupyter.runtime.blocking import run_blocking
+from codemode_jupyter.runtime.blocking import is_loop_running, run_blocking
 from codemode_jupyter.runtime.built_in import built_in_tools
 from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.delivery import Deliveries
+from codemode_jupyter.runtime.detached_exit import DetachedExit, ExitHook
+from codemode_jupyter.runtime.detaching import Detach
 from codemode_jupyter.runtime.driven import DrivenExecutions
 from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
 from codemode_jupyter.runtime.environment import current_environment
@@ -81,6 +94,13 @@ class Runtime:
         (called in a thread; the vectors of tools are kept in memory), or ``"semantic"`` for the small English model of
         the extra ``[semantic]``, which runs here and downloads nothing.
 
+    on_detached_exit : callable or None, default None
+        Hears a ``DetachedExit`` when an execution that was detached has ended; plain or async. It is called at least
+        once: one that raised, or did not return before the process ended, is called again with the same exit by the
+        next runtime on the file, and by ``recover``. ``None``: the notebook's inbox; elsewhere nothing can be detached.
+    detach_note : str
+        What a model is told when its run was detached.
+
     Raises
     ------
     CodemodeError
@@ -104,6 +124,8 @@ class Runtime:
         outbound: Outbound | Send | Iterable[str] | None = None,
         modules: Mapping[str, str] | None = None,
         embed: Embed | Literal["semantic"] | None = None,
+        on_detached_exit: ExitHook | None = None,
+        detach_note: str = detaching.NOTE,
     ) -> None:
         check_runtime_name(name)
         check_seconds("timeout", timeout)
@@ -124,6 +146,9 @@ class Runtime:
         self._opened: Store | None = None
         self._driven = DrivenExecutions()
         self._watchers = Watchers()
+        self._on_detached_exit = on_detached_exit
+        self._detach_note = detach_note
+        self._deliveries = Deliveries(self._owner, self._shaped_exit)
 
     def __repr__(self) -> str:
         return f"Runtime(name={self.name!r}, connectors={list(self._capabilities.names)!r})"
@@ -140,15 +165,17 @@ class Runtime:
             self._path = current_environment().database_path()
         return self._path
 
-    async def execute(
+    async def execute(  # noqa: PLR0913  all but the program are keywords with defaults
         self,
         code: str,
         *,
         language: str = "javascript",
         timeout: float | None = None,  # noqa: ASYNC109  a limit on the program, not on this coroutine
         on_start: Callable[[str], None] | None = None,
+        detach: Detach | bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> Outcome:
-        """Run a program until it completes, fails, or waits for a person.
+        """Run a program until it completes, fails, waits for a person, or is detached.
 
         Parameters
         ----------
@@ -160,18 +187,28 @@ class Runtime:
             Running time in seconds; ``None``: the runtime's.
         on_start : callable or None
             Called with the execution's id once it is recorded, before anything runs; its errors are logged.
+        detach : bool, float or None, default None
+            ``True``: detach the run when it waits for a person. A number: also after so many seconds. A run that has
+            ended by then returns as usual; how a detached one ends, ``on_detached_exit`` hears, and nobody else.
+        metadata : mapping or None
+            JSON values that the hook gets with the exit.
 
         Returns
         -------
         Outcome
             Failures are returned, not raised; ``execution_id`` is empty when nothing was recorded. Cancelling the
-            task that awaits this ends the run, recorded with the error code ``stopped``.
+            task that awaits this ends the run, recorded with the error code ``stopped``. Of a detached run the status
+            is ``waiting`` or ``running``.
         """
         try:
+            detach = detaching.check_detach(detach)
+            if detach is not None:
+                self._exit_hook()
             seconds = self.timeout if timeout is None else timeout
             row = new_execution(
                 code, language, seconds, self._capabilities.required, self._owner, self._capabilities.modules
             )
+            row.detachable, row.metadata = detach is not None, detaching.metadata_text(metadata)
             store = self._store
             with store.transaction(durable=False) as connection:  # the commit of its first calls makes it durable
                 store.executions.prune(connection, self.max_executions)
@@ -186,17 +223,35 @@ class Runtime:
                 _log.exception("on_start failed for %s.", row.id)
         if row.status == "error":
             return await self._outcome(row.id)
-        return await self._drive(row)
+        return await self._drive(row, detach)
 
     def run(self, code: str, **options: Any) -> Outcome:
         """Run a program like ``execute`` and block until then; works with no loop, and inside a notebook's loop.
 
         In a notebook prefer ``await runtime.execute(...)``: while this blocks, a program in the page gets no answers on
         kernels that read messages between cells only.
+
+        Raises
+        ------
+        CodemodeError
+            ``cannot_block``; ``cannot_detach``: what is let go while it runs needs a loop that goes on.
         """
+        if options.get("detach") not in (None, False, True) and not is_loop_running():
+            raise CodemodeError(
+                "cannot_detach",
+                "The loop of a blocking call ends with it, and would end a run that was detached while it runs.",
+                hint="Use `detach=True`, which lets go of a run that waits, or `await runtime.execute(…)` in a loop.",
+            )
         return run_blocking(self.execute(code, **options), self._release)
 
-    def tool(self, description: str | None = None, hints: Mapping[str, str] | None = None) -> RuntimeTool:
+    def tool(
+        self,
+        description: str | None = None,
+        hints: Mapping[str, str] | None = None,
+        *,
+        detach: Detach | bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> RuntimeTool:
         """Return this runtime as the one tool of a model.
 
         Parameters
@@ -205,8 +260,35 @@ class Runtime:
             Replaces the whole text that explains the tool.
         hints : mapping or None
             A short remark for each connector by name, in place of its instructions' first line.
+        detach, metadata
+            As for ``execute``. The description then tells the model what a reply of a detached run means.
+
+        Raises
+        ------
+        CodemodeError
+            ``invalid_option``; ``no_exit_hook``: nobody would hear how a detached run ended.
         """
-        return runtime_tool(self._capabilities, self.execute, description, hints or {})
+        letting_go = detaching.check_detach(detach)
+        detaching.metadata_text(metadata)
+        if letting_go is not None:
+            self._exit_hook()
+        execute = partial(self.execute, detach=letting_go, metadata=metadata)
+        return runtime_tool(
+            self._capabilities, execute, self, description, hints or {}, detaches=letting_go is not None
+        )
+
+    async def detach(self, execution_id: str, metadata: Mapping[str, Any] | None = None) -> bool:
+        """Let an execution go on by itself; ``on_detached_exit`` hears how it ends. ``False``: it has ended already.
+
+        Whoever awaits it in this process gets the reply of a detached run at once; whoever does in another process, at
+        the end. ``metadata`` replaces what ``execute`` was given.
+
+        Raises
+        ------
+        CodemodeError
+            ``no_exit_hook``, ``invalid_option``, ``unknown_execution``
+        """
+        return self._detach(execution_id, detaching.metadata_text(metadata))
 
     async def approve(
         self, execution_id: str, seq: int | Sequence[int] | None = None, *, digest: str | None = None
@@ -225,7 +307,8 @@ class Runtime:
         -------
         Outcome
             Also for refusals (``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``,
-            ``modules_changed``): nothing changed then.
+            ``modules_changed``): nothing changed then. A detached execution goes on in the background: this returns
+            once it does, and the hook hears how it ends.
         """
         try:
             row = approvals.approve(self._store, self._capabilities, self._owner, execution_id, seq, digest)
@@ -248,7 +331,7 @@ class Runtime:
         """
         if not approvals.reject(self._store, execution_id, seq, digest, reason):
             return False
-        self._changed(execution_id)
+        self._ended(execution_id)
         await dispose(self._capabilities, execution_id, "rejected")
         return True
 
@@ -257,8 +340,10 @@ class Runtime:
 
         A call whose outcome was not recorded may or may not have happened. Tools declared idempotent run again under
         the same idempotency key; for any other the execution is paused, and ``pending`` lists the call with kind
-        ``in_doubt`` until ``respond`` has answered.
+        ``in_doubt`` until ``respond`` has answered. Detached executions go on in the background. Ends of detached
+        executions that the hook refused or did not hear are told again.
         """
+        self._deliveries.look(self._store, self._hook, again=True)
         await self._capabilities.load()
         stale = recovery.stale(self._store, self._owner, list(self._driven))
         return list(await asyncio.gather(*(self._recover(row) for row in stale)))
@@ -311,8 +396,9 @@ class Runtime:
         if row.status == "running":
             return await self._drive(row)
         if row.status == "error":
+            self._ended(execution_id)
             await dispose(self._capabilities, execution_id, "error")
-        return await self._outcome(execution_id)
+        return await self._told(execution_id)
 
     async def rollback(self, execution_id: str) -> RollbackReport:
         """Undo the applied calls of an execution that can be undone, newest first.
@@ -437,9 +523,9 @@ class Runtime:
         """Delete an execution and its log; tell whether it existed. One that is running here is stopped first."""
         await self.stop(execution_id)
         status = retention.delete(self._store, execution_id)
+        self._ended(execution_id)
         if status in ("paused", "running"):
             await dispose(self._capabilities, execution_id, "rejected")
-        self._changed(execution_id)
         return status is not None
 
     async def prune_executions(self, keep: int) -> int:
@@ -461,7 +547,7 @@ class Runtime:
         check_age("max_age", max_age)
         ended = retention.expire(self._store, max_age)
         for execution_id, status in ended:
-            self._changed(execution_id)
+            self._ended(execution_id)
             await dispose(self._capabilities, execution_id, status)
         return [execution_id for execution_id, _ in ended]
 
@@ -476,6 +562,7 @@ class Runtime:
         """Stop what is running here, close the connectors and the file. A second call does nothing."""
         for execution_id in self._driven:
             await self.stop(execution_id)
+        self._deliveries.close()
         await close_connectors(self._capabilities)
         if self._opened is not None:
             self._opened.close()
@@ -485,26 +572,71 @@ class Runtime:
     def _store(self) -> Store:
         if self._opened is None:
             self._opened = Store(self.path, self.name)
+            self._deliveries.look(self._opened, self._hook)  # what an earlier process did not come to
         return self._opened
 
-    async def _drive(self, row: ExecutionRow) -> Outcome:
-        """Drive an execution that is ours until it is paused or over."""
+    @property
+    def _hook(self) -> ExitHook | None:
+        return self._on_detached_exit or current_environment().exit_hook()
+
+    def _exit_hook(self) -> ExitHook:
+        if (hook := self._hook) is None:
+            raise detaching.no_exit_hook()
+        return hook
+
+    def _detach(self, execution_id: str, metadata: str | None = None) -> bool:
+        self._exit_hook()
+        self._row(execution_id)
+        store = self._store
+        with store.transaction(durable=False) as connection:
+            if not store.executions.detach(connection, execution_id, time.time(), metadata):
+                return False
+        self._driven.release(execution_id)
+        self._changed(execution_id)
+        return True
+
+    async def _drive(self, row: ExecutionRow, detach: Detach | None = None) -> Outcome:
+        """Drive an execution that is ours until it is paused or over, or let it go."""
         try:
             driver = ExecutionDriver(self._surroundings(), row)
         except CodemodeError as failure:
             return Outcome("error", row.id, error=failures.detail_of(failure))
-        try:
-            fault = await self._driven.drive(row.id, driver)
-        finally:
-            self._changed(row.id)
-        if fault is not None:
+        driving = self._driven.start(row.id, driver, partial(self._driving_over, row.id))
+        if row.detached_at is not None:
+            self._driven.release(row.id)
+            while not (driver.has_begun or driving.task.done()):
+                await self._watchers.changed(row.id)
+        elif detach is None:
+            await driving.attend()
+        else:
+            await driving.attend(None if detach is True else detach, self._asking(row.id))
+            if not (driving.task.done() or driving.released.done()) and not self._detach(row.id):
+                await driving.attend()
+        if (fault := driving.fault) is not None:
             return Outcome("error", row.id, error=failures.detail_of(fault))
         try:
-            while self._row(row.id).status == "running":  # approved in the moment it paused: somebody drives it on
+            while not driving.released.done() and self._row(row.id).status == "running":
+                # Approved in the moment it paused: somebody drives it on.
                 await self._watchers.changed(row.id, timeout=_OTHER_PROCESS_SECONDS)
-            return await self._outcome(row.id, driver)
+            return await self._told(row.id, driver)
         except CodemodeError as failure:  # deleted meanwhile, or a store that fails
             return Outcome("error", row.id, error=failures.detail_of(failure))
+
+    def _driving_over(self, execution_id: str, fault: BaseException | None) -> None:
+        if fault is not None:
+            _log.error("Execution %s is not driven any more.", execution_id, exc_info=fault)
+        self._ended(execution_id)
+
+    def _ended(self, execution_id: str) -> None:
+        """Tell whom it concerns that an execution may have ended."""
+        self._changed(execution_id)
+        if self._opened is not None:
+            self._deliveries.look(self._opened, self._hook)
+
+    async def _asking(self, execution_id: str) -> None:
+        """Return when a running call asks a person."""
+        while not self._questions(execution_id):
+            await self._watchers.changed(execution_id)
 
     async def _recover(self, row: ExecutionRow) -> Outcome:
         try:
@@ -514,7 +646,26 @@ class Runtime:
         self._changed(row.id)
         if taken is not None and taken.status == "running":
             return await self._drive(taken)
-        return await self._outcome(row.id)
+        return await self._told(row.id)
+
+    async def _told(self, execution_id: str, driver: ExecutionDriver | None = None) -> Outcome:
+        """Return what an execution came to, or that it goes on by itself: the one place that decides who is told."""
+        row = self._row(execution_id)
+        if row.detached_at is None:
+            return await self._outcome(execution_id, driver)
+        return detaching.reply(
+            row,
+            self._store.calls.of(execution_id),
+            self._capabilities,
+            self._detach_note,
+            self._questions(execution_id),
+            self._driven.console(execution_id),
+        )
+
+    async def _shaped_exit(self, exit_: DetachedExit) -> DetachedExit:
+        if exit_.status != "completed" or self._transform_result is None:
+            return exit_
+        return replace(exit_, result=await transformed(self._transform_result, exit_.result))
 
     async def _outcome(self, execution_id: str, driver: ExecutionDriver | None = None) -> Outcome:
         """Return what an execution came to; ``driver``, which drove it, has the log and may have the whole result."""
@@ -532,10 +683,12 @@ class Runtime:
         try:
             self._driven.respond(execution_id, seq, digest, action, content)
             while self._row(execution_id).status == "running":
+                if self._row(execution_id).detached_at is not None:
+                    break
                 if asked := self._questions(execution_id):
                     return Outcome("paused", execution_id, pending=tuple(asked))
                 await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
-            return await self._outcome(execution_id)
+            return await self._told(execution_id)
         except CodemodeError as failure:  # a refusal; or deleted meanwhile, or a store that fails
             return Outcome("error", execution_id, error=failures.detail_of(failure))
 

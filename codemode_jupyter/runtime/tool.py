@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.failures import detail_of
 from codemode_jupyter.runtime.records import Outcome
 
+if TYPE_CHECKING:
+    from codemode_jupyter.runtime.runtime import Runtime
+
 _DESCRIPTION = """\
 Run a JavaScript program in a sandbox; it composes the tools of the connectors below.
-
+{detached}
 How to work:
 1. `const found = await codemode.search("what you want to do")` lists methods and saved snippets that match.
 2. `const how = await codemode.describe(found.results[0].path)` says how one is called.
@@ -39,6 +42,12 @@ Rules:
 Connectors:
 {connectors}"""
 
+_DETACHED = """
+A run may be let go before it has ended: a reply with status "waiting" (it waits for a person) or "running" is NOT a
+failure. The program goes on by itself. Do NOT run it again: tell your user what it waits for, or that it is still
+running, and that you will say how it ended; that is told to you later, with the same executionId.
+"""
+
 _NO_NETWORK = "There is no network, no file system, no `fetch`,\n  no `require`."
 _NETWORK = "There is no file system, no `require`,\n  and no network but this: {}."
 
@@ -55,6 +64,8 @@ class RuntimeTool:
     description: str
     input_schema: dict[str, Any]
     execute: Callable[[str], Awaitable[Outcome]]
+    runtime: Runtime = field(repr=False)
+    """For what the host does and no model may: ``pending``, ``approve``, ``respond``, ``detach``, ``subscribe`` …"""
 
     async def __call__(self, arguments: Mapping[str, Any] | None = None, /, **keywords: Any) -> dict[str, Any]:
         """Run the program in ``code``."""
@@ -66,15 +77,18 @@ class RuntimeTool:
         return (await self.execute(code)).to_wire()
 
 
-def runtime_tool(
+def runtime_tool(  # noqa: PLR0913  a tool in all its parts
     capabilities: Capabilities,
     execute: Callable[[str], Awaitable[Outcome]],
+    runtime: Runtime,
     description: str | None,
     hints: Mapping[str, str],
+    *,
+    detaches: bool,
 ) -> RuntimeTool:
     """Return the tool over a runtime.
 
-    ``hints`` are short remarks by connector, ``description`` replaces the whole text.
+    ``hints`` are short remarks by connector, ``description`` replaces the whole text. ``detaches``: runs are let go.
     """
     schema = {
         "type": "object",
@@ -82,12 +96,12 @@ def runtime_tool(
         "required": ["code"],
         "additionalProperties": False,
     }
-    return RuntimeTool(
-        "codemode", _described(capabilities, hints) if description is None else description, schema, execute
-    )
+    if description is None:
+        description = _described(capabilities, hints, detaches=detaches)
+    return RuntimeTool("codemode", description, schema, execute, runtime)
 
 
-def _described(capabilities: Capabilities, hints: Mapping[str, str]) -> str:
+def _described(capabilities: Capabilities, hints: Mapping[str, str], *, detaches: bool) -> str:
     names = [f"`{name}`" for name in (*capabilities.required, "codemode")]
     listed = " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
     lines = []
@@ -97,5 +111,9 @@ def _described(capabilities: Capabilities, hints: Mapping[str, str]) -> str:
     network = _NO_NETWORK if capabilities.outbound is None else _NETWORK.format(capabilities.outbound.described)
     if importable := capabilities.modules.names:
         network += f"\n  `import` finds only {', '.join(json.dumps(name, ensure_ascii=False) for name in importable)}."
-    text = _DESCRIPTION.replace("{network}", network).replace("{globals}", listed)
+    text = (
+        _DESCRIPTION.replace("{detached}", _DETACHED if detaches else "")
+        .replace("{network}", network)
+        .replace("{globals}", listed)
+    )
     return text.replace("{connectors}", "\n".join(lines) or "(none)")

@@ -40,8 +40,8 @@ class Watchers:
             loop.call_soon(self._deliver)
         self._changed.add(execution_id)
 
-    async def changed(self, execution_id: str, *, timeout: float) -> None:  # noqa: ASYNC109  a pause between two looks, not a limit
-        """Return when the execution changed, or after ``timeout`` seconds."""
+    async def changed(self, execution_id: str, *, timeout: float | None = None) -> None:  # noqa: ASYNC109  a pause between two looks, not a limit
+        """Return when the execution changed, or after ``timeout`` seconds (``None``: only then)."""
         event = asyncio.Event()
         unsubscribe = self.subscribe(lambda changed: event.set() if changed == execution_id else None)
         try:

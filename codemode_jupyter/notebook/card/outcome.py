@@ -16,8 +16,16 @@ from codemode_jupyter.notebook.card.outputs import CellOutputs, Output, static_b
 from codemode_jupyter.notebook.card.shown import shown_executions
 from codemode_jupyter.notebook.card.text import to_text
 from codemode_jupyter.notebook.card.view import RunView
-from codemode_jupyter.runtime.records import ConsoleRecord, ExecutionRecord, Outcome
+from codemode_jupyter.runtime.records import ConsoleRecord, ExecutionRecord, ExecutionStatus, Outcome
 from codemode_jupyter.runtime.runtime import Runtime
+
+_STATUSES: dict[str, ExecutionStatus] = {
+    "completed": "completed",
+    "error": "error",
+    "running": "running",
+    "ended": "running",  # how it ended is told elsewhere
+}
+"""Statuses of outcomes as those of executions; all others wait."""
 
 
 def register_formatters(ip: Any) -> None:
@@ -39,7 +47,7 @@ def outcome_layout(outcome: Outcome) -> Element:
         id=outcome.execution_id,
         code="",
         language="",
-        status=outcome.status,
+        status=_STATUSES.get(outcome.status, "paused"),
         connectors=(),
         created_at=0.0,
         updated_at=0.0,
@@ -74,7 +82,7 @@ class OutcomeFormatter:
         cell, tree = CellOutputs(), outcome_layout(outcome)
         if cell.place == "terminal":
             print(to_text(tree))  # noqa: T201  a terminal's output
-        elif cell.place == "page" and outcome.status == "paused" and _loop_runs():
+        elif cell.place == "page" and outcome.status in ("paused", "waiting", "running") and _loop_runs():
             cell.show(tree)
             shown_executions.add(outcome.execution_id, cell.number)
             task = asyncio.get_running_loop().create_task(self._make_live(outcome, cell))

@@ -79,7 +79,10 @@ class ExecutionTable:
         return cursor.rowcount == 1
 
     def detach(self, connection: sqlite3.Connection, execution_id: str, now: float, metadata: str | None) -> bool:
-        """Detach an execution, or leave it detached; ``False`` when it has ended. ``metadata`` replaces what is there."""
+        """Detach an execution, or leave it detached; ``False`` when it has ended.
+
+        ``metadata`` replaces what is there, unless it is ``None``.
+        """
         cursor = connection.execute(
             "UPDATE execution SET detached_at = coalesce(detached_at, ?), metadata = coalesce(?, metadata) "
             "WHERE id = ? AND runtime = ? AND status IN ('running', 'paused')",

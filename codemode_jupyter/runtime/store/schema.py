@@ -119,7 +119,7 @@ _JOURNAL = (
 )
 
 _DETACHED = (
-    # Whether an execution is to be detached when it waits, since when it is, and what its beginner said about it (JSON).
+    # Whether an execution is to be detached when it waits, since when it is, and what its hook is told of it (JSON).
     "ALTER TABLE execution ADD COLUMN detachable INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE execution ADD COLUMN detached_at REAL",
     "ALTER TABLE execution ADD COLUMN metadata TEXT",
@@ -143,7 +143,14 @@ _DETACHED = (
     )
     """,
     "CREATE INDEX exit_by_end ON exit (runtime, ended_at)",
-    # Triggers, so that the exit is in the transaction of the end, whichever way an execution ends.
+    # Triggers: it is in the transaction of the wait or of the end, whichever way an execution gets there.
+    """
+    CREATE TRIGGER detached_when_paused AFTER UPDATE OF status ON execution
+    WHEN NEW.status = 'paused' AND NEW.detachable AND NEW.detached_at IS NULL
+    BEGIN
+        UPDATE execution SET detached_at = NEW.updated_at WHERE id = NEW.id;
+    END
+    """,
     """
     CREATE TRIGGER exit_of_ended AFTER UPDATE OF status ON execution
     WHEN NEW.detached_at IS NOT NULL

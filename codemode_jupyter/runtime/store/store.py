@@ -12,8 +12,8 @@ from pathlib import Path
 from codemode_jupyter.runtime.store.calls import CallTable
 from codemode_jupyter.runtime.store.database import Database
 from codemode_jupyter.runtime.store.executions import ExecutionTable
-from codemode_jupyter.runtime.store.journal import JournalTable
 from codemode_jupyter.runtime.store.exits import ExitTable
+from codemode_jupyter.runtime.store.journal import JournalTable
 from codemode_jupyter.runtime.store.snippets import SnippetTable
 
 

@@ -1,0 +1,99 @@
+"""Telling how detached executions ended: at least once, to one who is told at a time.
+
+Owns: who is told of an exit, calling the hook, and forgetting the exit once the hook has returned.
+Never does: write an exit; the store does, in the transaction that ends the execution.
+
+An exit that the hook refused (it raised), or that it was being told when the kernel died, is told again by the next
+runtime of that name that is made on the file with a hook, and by ``recover``. After ``MAX_FAILURES`` refusals only
+``recover`` tries again; an exit is never dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import time
+from collections.abc import Awaitable, Callable
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.detached_exit import DetachedExit, ExitHook, read_exit
+from codemode_jupyter.runtime.lease import is_alive
+from codemode_jupyter.runtime.store import Store
+from codemode_jupyter.runtime.store.rows import ExitRow
+
+MAX_FAILURES = 5
+"""How often the hook may raise for one exit before new runtimes stop telling it; ``recover`` still does."""
+
+_log = logging.getLogger(__name__)
+
+
+class Deliveries:
+    """The exits that one runtime delivers.
+
+    Parameters
+    ----------
+    owner : str
+        The lease by which others see that somebody is being told.
+    shaped : callable
+        Makes of an exit what the hook hears.
+    """
+
+    def __init__(self, owner: str, shaped: Callable[[DetachedExit], Awaitable[DetachedExit]]) -> None:
+        self._owner = owner
+        self._shaped = shaped
+        self._telling: dict[str, asyncio.Task[None]] = {}
+        self._told: set[str] = set()
+
+    def look(self, store: Store, hook: ExitHook | None, *, again: bool = False) -> None:
+        """Begin to tell ``hook`` of the exits that nobody is being told of.
+
+        ``again``: also of those that it refused before. Faults of the store are logged: what ended has ended.
+        """
+        if hook is None:
+            return
+        try:
+            rows = [row for row in store.exits.all() if row.id not in self._telling]
+            for row in rows:
+                if again or (row.id not in self._told and row.failures < MAX_FAILURES):
+                    self._begin(store, hook, row)
+        except CodemodeError:
+            _log.exception("The ends of detached runs could not be delivered; `recover()` tries again.")
+
+    def close(self) -> None:
+        """Give up what is under way; it is told again when a runtime is next made on the file."""
+        for task in self._telling.values():
+            task.cancel()
+
+    def _begin(self, store: Store, hook: ExitHook, row: ExitRow) -> None:
+        if is_alive(row.owner, time.time(), time.time()):
+            return
+        with store.transaction(durable=False) as connection:
+            if not store.exits.claim(connection, row, self._owner):
+                return
+        self._told.add(row.id)
+        task = asyncio.get_running_loop().create_task(self._tell(store, hook, row), name=f"delivery of {row.id}")
+        self._telling[row.id] = task
+        task.add_done_callback(lambda _: self._telling.pop(row.id, None))
+
+    async def _tell(self, store: Store, hook: ExitHook, row: ExitRow) -> None:
+        failed = False
+        try:
+            answer = hook(await self._shaped(read_exit(row)))
+            if inspect.isawaitable(answer):
+                await answer
+            with store.transaction(durable=False) as connection:
+                store.exits.delete(connection, row.id)
+        except Exception:  # noqa: BLE001  the hook is the user's own
+            failed = True
+            _log.exception("The hook for the end of %s failed; it is called again by `recover()`.", row.execution)
+        finally:
+            if failed or row.id in self._told:
+                self._release(store, row, failed=failed)
+
+    def _release(self, store: Store, row: ExitRow, *, failed: bool) -> None:
+        try:
+            with store.transaction(durable=False) as connection:
+                store.exits.release(connection, row.id, self._owner, failed=failed)
+        except CodemodeError:
+            _log.exception("Exit %s stays claimed until this process ends.", row.id)
