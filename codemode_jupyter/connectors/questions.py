@@ -1,22 +1,24 @@
-"""Questions that a running tool asks a person: a small form, or an address to visit.
+"""Questions that a tool asks a person: a small form, or an address to visit.
 
 Owns: the question, its fields, the answer, and reading what a person typed. Never does: show or keep a question; the
 runtime lists it, the notebook shows it.
 
-The form is flat: each field is one text, number, yes-or-no or choice (MCP 2025-11-25, "Elicitation", allows the same).
+The form is flat: each field is one text, number, yes-or-no or choice (MCP 2025-11-25, "Elicitation", allows the same);
+what is none of these is typed as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from codemode_jupyter.errors import CodemodeError
 
-Kind: TypeAlias = Literal["text", "number", "integer", "boolean", "choice", "choices"]
+Kind: TypeAlias = Literal["text", "number", "integer", "boolean", "choice", "choices", "json"]
 Action: TypeAlias = Literal["accept", "decline", "cancel"]
 
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
@@ -51,7 +53,7 @@ class QuestionField:
     description: str = ""
     required: bool = False
     default: Any = None
-    options: tuple[tuple[str, str], ...] = ()
+    options: tuple[tuple[Any, str], ...] = ()
     minimum: float | None = None
     maximum: float | None = None
     format: str = ""
@@ -68,6 +70,8 @@ class Question:
     fields: tuple[QuestionField, ...] = ()
     url: str | None = None
     source: str = ""
+    is_single: bool = False
+    """The answer is the value of the only field, not an object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +108,43 @@ def check_answer(question: Question, content: object) -> dict[str, Any]:
     known = {asked.name for asked in question.fields}
     faults += [{"path": str(name), "message": "is not asked for"} for name in given if name not in known]
     if faults:
-        listed = "; ".join(f"{fault['path']} {fault['message']}" for fault in faults[:10])
-        raise CodemodeError("invalid_answer", f"The answer does not fit: {listed}.", data={"faults": faults})
+        raise refuse_answer(faults)
     return read
+
+
+def answer_in_flight(answer: object) -> tuple[Action, object]:
+    """Return an answer to the question of a running tool: a word, or the fields of an accepted form.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_answer``
+    """
+    match answer:
+        case "accept" | "decline" | "cancel":
+            return answer, None
+        case Mapping():
+            return "accept", answer
+    hint = 'Use the form\'s fields by name, "decline" or "cancel".'
+    raise CodemodeError("invalid_answer", f"{answer!r:.100} is no answer to this question.", hint=hint)
+
+
+def read_form(question: Question, texts: Mapping[str, str]) -> Any:
+    """Return the answer that a person has typed into a question's form.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_answer``, with every fault and its field.
+    """
+    content = check_answer(question, texts)
+    return content.get(question.fields[0].name) if question.is_single else content
+
+
+def refuse_answer(faults: Sequence[Mapping[str, str]]) -> CodemodeError:
+    """Return the refusal of an answer; each fault has a ``path`` and a ``message``."""
+    listed = "; ".join(f"{fault['path']} {fault['message']}".strip() for fault in faults[:10])
+    return CodemodeError("invalid_answer", f"The answer does not fit: {listed}.", data={"faults": list(faults)})
 
 
 def _value(asked: QuestionField, value: object) -> Any:
@@ -122,8 +160,19 @@ def _value(asked: QuestionField, value: object) -> Any:
             chosen = [_chosen(asked, one) for one in listed if one != ""]
             _bounded(asked, len(chosen), "have")
             return chosen
+        case "json":
+            return _json(value)
         case _:
             return _text(asked, value)
+
+
+def _json(value: object) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise ValueError("must be JSON: text in quotation marks, lists in [ ], objects in { }") from None
 
 
 def _text(asked: QuestionField, value: object) -> str:
@@ -158,11 +207,16 @@ def _number(kind: str, value: object) -> int | float:
     return int(number) if kind == "integer" else number
 
 
-def _chosen(asked: QuestionField, value: object) -> str:
+def _chosen(asked: QuestionField, value: object) -> Any:
     for option, title in asked.options:
-        if value in (option, title):
+        if value in (option_text(option), title) or (value == option and type(value) is type(option)):
             return option
-    raise ValueError(f"must be one of {', '.join(option for option, _ in asked.options[:20])}")
+    raise ValueError(f"must be one of {', '.join(option_text(option) for option, _ in asked.options[:20])}")
+
+
+def option_text(value: object) -> str:
+    """Return what stands for an option's value in a form."""
+    return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
 def _bounded(asked: QuestionField, size: float, verb: str) -> Any:

@@ -6,6 +6,7 @@ the runtime does these, asking the fields here.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
@@ -29,6 +30,12 @@ class CallChannel(Protocol):
 
     async def ask(self, question: Question) -> Answer:
         """Ask the person, and wait for the answer."""
+
+    async def interrupt(self, payload: object, schema: Mapping[str, Any] | None) -> Any:
+        """Return the answer to a question that may wait for days."""
+
+    async def step(self, name: str, function: Callable[[], object]) -> Any:
+        """Return what a step came to, which is run once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,60 @@ class ToolContext:
         if self.channel is None:
             raise CodemodeError("nobody_to_ask", "There is nobody to ask: no runtime made this call.")
         return await self.channel.ask(question)
+
+    def interrupt(self, payload: object, schema: JsonSchema | None = None) -> Awaitable[Any]:
+        """Ask a person, however long the answer takes: ``answer = await context.interrupt("Which one?")``.
+
+        The run pauses and nothing is kept alive. When ``Runtime.respond`` gives the answer, the tool runs **again from
+        its beginning**, under the same ``idempotency_key``, and this returns the answer. So a tool must ask the same
+        questions each time, and what it does before one belongs into ``step``. Several questions may be asked one after
+        the other, in a loop, or side by side (``asyncio.gather``); whatever else the tool is doing at a question, but
+        for its steps, is cancelled and done again. ``except Exception`` does not catch the wait.
+
+        Parameters
+        ----------
+        payload : any storable value
+            What the person is shown: a text, or any data.
+        schema : dict or None, default None
+            JSON Schema (2020-12) of the answer, of which the form is made and against which the answer is checked;
+            ``None``: free text.
+
+        Raises
+        ------
+        CodemodeError
+            ``async_only``: called in a plain function, which runs in a thread that cannot wait for days.
+            ``nobody_to_ask``, ``interrupts_off`` (the runtime's ``on_interrupt="fail"``, or a tool with
+            ``replay="reexecute"``), ``not_in_step``, ``invalid_schema``, ``not_storable``, ``too_large``,
+            ``tool_divergence``, ``too_many_questions``.
+        """
+        return self._durable("interrupt").interrupt(payload, schema)
+
+    def step(self, name: str, function: Callable[[], object]) -> Awaitable[Any]:
+        """Run a function once for this call, however often the tool runs: ``await context.step("charge", charge)``.
+
+        Its value, or error, is recorded, and returned as recorded each time (dates as ISO text, models as dicts).
+        A plain function runs in a thread. Steps of one name are told apart by their order.
+
+        Raises
+        ------
+        CodemodeError
+            What the function raised, as ``step_failed`` unless it is a ``CodemodeError``; ``not_storable`` and
+            ``too_large`` for its value. ``async_only``, ``nobody_to_ask``, ``not_in_step``, ``tool_divergence``.
+        """
+        return self._durable("step").step(name, function)
+
+    def _durable(self, word: str) -> CallChannel:
+        if self.channel is None:
+            raise CodemodeError("nobody_to_ask", "There is nobody to ask: no runtime made this call.")
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            raise CodemodeError(
+                "async_only",
+                f"A plain function used `{word}`, which only a coroutine function can await.",
+                hint=f"Write the tool as `async def`, and `await context.{word}(…)`.",
+            ) from None
+        return self.channel
 
 
 @dataclass(frozen=True, slots=True)

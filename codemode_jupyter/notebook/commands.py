@@ -120,7 +120,12 @@ async def _pending(runtime: Runtime, _given: Namespace) -> str:
     return "\n\n".join(parts) or "Nothing is waiting for approval."
 
 
-_QUESTIONS = {"approval": "may it run?", "in_doubt": "did it happen?", "question": "it asks you"}
+_QUESTIONS = {
+    "approval": "may it run?",
+    "in_doubt": "did it happen?",
+    "question": "it asks you",
+    "interrupt": "it asks you",
+}
 
 
 def _waiting(calls: Sequence[PendingCall]) -> str:
@@ -130,7 +135,7 @@ def _waiting(calls: Sequence[PendingCall]) -> str:
             str(call.seq),
             one_line(f"{call.connector}.{call.method}", 40),
             _QUESTIONS[call.kind],
-            as_json(call.args, 80),
+            as_json(call.args if call.kind != "interrupt" else call.payload, 80),
         )
         for call in calls
     ]
@@ -139,8 +144,12 @@ def _waiting(calls: Sequence[PendingCall]) -> str:
     doubt = (
         "It is not known whether a call happened that was under way when the kernel ended: %codemode show ID asks you."
     )
-    asked = "A running tool asks something: %codemode show ID brings the form."
-    hints = [decide] * ("approval" in kinds) + [doubt] * ("in_doubt" in kinds) + [asked] * ("question" in kinds)
+    asked = "A tool asks you something: %codemode show ID brings the form."
+    hints = (
+        [decide] * ("approval" in kinds)
+        + [doubt] * ("in_doubt" in kinds)
+        + [asked] * bool(kinds & {"question", "interrupt"})
+    )
     return "\n".join([table(("ID", "SEQ", "CALL", "QUESTION", "ARGUMENTS"), rows), "", *hints])
 
 

@@ -14,9 +14,9 @@ from codemode_jupyter.runtime import failures
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.digest import combine
 from codemode_jupyter.runtime.lease import is_alive
-from codemode_jupyter.runtime.records import ErrorDetail
+from codemode_jupyter.runtime.records import CallState, ErrorDetail
 from codemode_jupyter.runtime.store import Store
-from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+from codemode_jupyter.runtime.store.rows import UNDECIDED, CallRow, ExecutionRow
 
 
 def approve(  # noqa: PLR0913, PLR0917  who decides what, where
@@ -46,7 +46,7 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
             raise CodemodeError(
                 "in_doubt",
                 f"It is not known whether {doubtful[0].name} (call {doubtful[0].seq}) happened; settle that first.",
-                hint='Answer with `respond(execution_id, seq, "run_again" | "happened" | "give_up")`.',
+                hint='Answer with `respond(call_id, "run_again" | "happened" | "give_up")`.',
             )
         check_complete(capabilities, row)
         chosen = _chosen(store, execution_id, seq, digest)
@@ -62,7 +62,7 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
 def reject(
     store: Store, execution_id: str, seq: int | Sequence[int] | None, digest: str | None, reason: str | None
 ) -> bool:
-    """Reject waiting calls, which ends the execution as ``rejected``.
+    """Reject calls that wait for an approval or an answer, which ends the execution as ``rejected``.
 
     ``False`` when there is nothing (any more) to reject.
     """
@@ -72,7 +72,7 @@ def reject(
         if row is None or row.status != "paused":
             return False
         try:
-            chosen = _chosen(store, execution_id, seq, digest)
+            chosen = _chosen(store, execution_id, seq, digest, with_questions=True)
         except CodemodeError:
             return False
         names = ", ".join(call.name for call in chosen)
@@ -82,8 +82,8 @@ def reject(
             connection, execution_id, ("paused",), status="rejected", error=failures.to_json(detail), updated_at=now
         )
         for call in chosen:
-            store.calls.update(connection, execution_id, call.seq, ("pending",), state="rejected", decided_at=now)
-        store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
+            store.calls.update(connection, execution_id, call.seq, (call.state,), state="rejected", decided_at=now)
+        store.calls.update_all(connection, execution_id, UNDECIDED, state="cancelled")
     return True
 
 
@@ -128,10 +128,18 @@ def missing_connectors(what: str, missing: Sequence[str]) -> CodemodeError:
     )
 
 
-def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, digest: str | None) -> list[CallRow]:
+def _chosen(
+    store: Store,
+    execution_id: str,
+    seq: int | Sequence[int] | None,
+    digest: str | None,
+    *,
+    with_questions: bool = False,
+) -> list[CallRow]:
     """Return the waiting calls that a decision is about, or refuse it as stale."""
     _check_decision(seq, digest)
-    waiting = {call.seq: call for call in store.calls.with_state(execution_id, "pending")}
+    states: tuple[CallState, ...] = ("pending", "waiting") if with_questions else ("pending",)
+    waiting = {call.seq: call for call in store.calls.with_state(execution_id, *states)}
     if seq is None:
         wanted = sorted(waiting)
     elif isinstance(seq, int):
@@ -146,15 +154,23 @@ def _chosen(store: Store, execution_id: str, seq: int | Sequence[int] | None, di
             "stale_decision", f"{which} {verb}.", hint="Look at what is pending now; nothing was changed."
         )
     chosen = [waiting[number] for number in wanted]
-    if digest is not None and not hmac.compare_digest(
-        digest.encode("utf-8", "replace"), combine(call.digest for call in chosen).encode()
-    ):
+    if digest is not None and not _is_shown(store, execution_id, chosen, digest):
         raise CodemodeError(
             "stale_decision",
             f"The decision was made for other calls or arguments than those that execution {execution_id} waits with.",
             hint="Look at what is pending now; nothing was changed.",
         )
     return chosen
+
+
+def _is_shown(store: Store, execution_id: str, chosen: Sequence[CallRow], digest: str) -> bool:
+    """Tell whether a digest is that of what these calls wait with: of all, or of one question of a single call."""
+    questions = store.journal.open_questions(execution_id)
+    shown = [[one.digest for one in questions if one.call == call.seq and call.state == "waiting"] for call in chosen]
+    parts = [digests or [call.digest] for call, digests in zip(chosen, shown, strict=True)]
+    good = [combine(one for part in parts for one in part), *(parts[0] if len(parts) == 1 else ())]
+    given = digest.encode("utf-8", "replace")
+    return any(hmac.compare_digest(given, one.encode()) for one in good)
 
 
 def _check_decision(seq: int | Sequence[int] | None, digest: str | None) -> None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.admission import arguments_of
+from codemode_jupyter.runtime.call_journal import CallJournal
 from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.store.rows import CallRow
-from codemode_jupyter.runtime.tool_run import CallOutcome, cancelled, run_tool, stopped
+from codemode_jupyter.runtime.tool_run import CallOutcome, cancelled, failed, run_tool, stopped
 
 CANCEL_SECONDS = 2.0
 """How long a cancelled tool may take to clean up before it is left to itself."""
@@ -37,24 +39,34 @@ class CallTasks:
         Called with the error when outcomes could not be recorded; their calls stay ``executing``, that is, in doubt.
     channel : callable
         Makes the channel by which a call tells and asks while it runs.
+    on_waiting : callable
+        Called with a call that is recorded as waiting for an answer; its tool is ended.
+    may_ask : bool, default True
+        Whether tools may interrupt their call with a question.
 
     Outcomes recorded after ``program_ended`` was set are marked as late: the program never saw them.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  what happens to calls is told by what happened
         self,
         log: ExecutionLog,
         limit: float,
         on_recorded: Callable[[Ended], None],
         on_store_failure: Callable[[CodemodeError], None],
         channel: Callable[[], LiveCall],
+        on_waiting: Callable[[CallRow], None],
+        *,
+        may_ask: bool = True,
     ) -> None:
         self._log = log
         self._limit = limit
         self._on_recorded = on_recorded
         self._on_store_failure = on_store_failure
         self._channel = channel
+        self._on_waiting = on_waiting
+        self._may_ask = may_ask
         self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
         self.live: dict[int, LiveCall] = {}
         self._ended: list[tuple[CallRow, CallOutcome]] = []
         self.program_ended = False
@@ -71,8 +83,10 @@ class CallTasks:
     def start(self, row: CallRow, tool: Tool) -> None:
         """Run a call that is recorded as executing."""
         live = self.live[row.seq] = self._channel()
+        live.journal = CallJournal(row, self._log, partial(self._rests, row), may_ask=self._may_ask)
         context = ToolContext(self._log.execution_id, row.seq, f"{self._log.execution_id}:{row.seq}", live)
-        self._tasks[row.seq] = asyncio.create_task(self._run(row, tool, context), name=f"{row.name} #{row.seq}")
+        running = self._run(row, tool, context, live, live.journal)
+        self._tasks[row.seq] = asyncio.create_task(running, name=f"{row.name} #{row.seq}")
 
     async def finish(self, seconds: float) -> None:
         """Wait for all calls under way, at most ``seconds``; then cancel what is left."""
@@ -84,17 +98,43 @@ class CallTasks:
         """Cancel all calls under way and record that."""
         for task in self._tasks.values():
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=CANCEL_SECONDS)
+        if ending := {*self._tasks.values(), *self._leaving}:
+            await asyncio.wait(ending, timeout=CANCEL_SECONDS)
         self._record()
 
-    async def _run(self, row: CallRow, tool: Tool, context: ToolContext) -> None:
+    def _rests(self, row: CallRow, journal: CallJournal) -> None:
+        """End a tool that can only wait, once its call is recorded as waiting; or that did not repeat itself."""
+        if journal.fault is not None:
+            self._tasks[row.seq].cancel()
+            return
+        try:
+            self._log.suspend(row, journal.waiting)
+        except CodemodeError as error:
+            self._on_store_failure(error)
+            return
+        journal.is_suspended = True
+        task = self._tasks.pop(row.seq)
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+        task.cancel()
+        self._on_waiting(row)
+
+    async def _run(self, row: CallRow, tool: Tool, context: ToolContext, live: LiveCall, journal: CallJournal) -> None:
         try:
             outcome = await run_tool(tool, row.name, arguments_of(row), context, self._limit)
+            if row.code is not None:  # it ran before
+                journal.check_repeated()
         except asyncio.CancelledError:
             outcome = stopped(row.name, tool) if _is_being_cancelled() else cancelled(row.name)
         finally:
-            self.live.pop(row.seq).close()
+            live.close()
+            journal.close()
+            if self.live.get(row.seq) is live:
+                del self.live[row.seq]
+        if journal.is_suspended:
+            return
+        if journal.fault is not None:
+            outcome = failed(journal.fault)
         self._ended.append((row, outcome))
         if len(self._ended) == 1:
             # Outcomes of one tick share a commit.

@@ -18,6 +18,11 @@ def call_digest(execution_id: str, seq: int, connector: str, method: str, argume
     return _sha256([execution_id, seq, connector, method, values.canonical(arguments)])
 
 
+def question_digest(call: str, number: int, payload: str, schema: str | None) -> str:
+    """Return the SHA-256 (hex) over everything that a person is asked; ``call`` is the digest of the asking call."""
+    return _sha256([call, number, values.canonical(payload), schema or ""])
+
+
 def combined_digest(calls: Iterable[PendingCall]) -> str:
     """Return the digest for deciding several calls in one step; for a single call it is that call's own digest."""
     return combine(call.digest for call in calls)

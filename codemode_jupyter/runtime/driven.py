@@ -12,6 +12,7 @@ from typing import Any
 
 from codemode_jupyter.connectors.questions import Action
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.call_ids import CallId
 from codemode_jupyter.runtime.driver import ExecutionDriver
 from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.records import ConsoleRecord
@@ -77,7 +78,7 @@ class DrivenExecutions:
         driven = self._driven.get(execution_id)
         return {} if driven is None else driven.driver.live
 
-    def respond(self, execution_id: str, seq: int, digest: str | None, action: Action, content: object) -> None:
+    def respond(self, call: CallId, digest: str | None, action: Action, content: object) -> None:
         """Answer a question that a running call asks.
 
         Raises
@@ -85,10 +86,10 @@ class DrivenExecutions:
         CodemodeError
             ``stale_decision``, ``invalid_answer``: nothing was changed.
         """
-        live = self.live_calls(execution_id).get(seq)
-        if live is None:
-            raise CodemodeError("stale_decision", f"Call {seq} of execution {execution_id} asks nothing (any more).")
-        live.respond(digest, action, content)
+        live = self.live_calls(call.execution_id).get(call.seq)
+        if live is None or call.live is None:
+            raise CodemodeError("stale_decision", f"The call of {call} asks nothing (any more).")
+        live.respond(call.live, digest, action, content)
 
     def start(
         self, execution_id: str, driver: ExecutionDriver, over: Callable[[BaseException | None], None]

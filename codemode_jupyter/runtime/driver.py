@@ -28,7 +28,7 @@ from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.outcome import logs_text
 from codemode_jupyter.runtime.records import ConsoleRecord, ErrorDetail, ExecutionStatus
 from codemode_jupyter.runtime.store import Store
-from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+from codemode_jupyter.runtime.store.rows import UNDECIDED, CallRow, ExecutionRow
 from codemode_jupyter.sandbox.protocol import (
     CODEMODE_NAMESPACE,
     STEP_CONNECTOR,
@@ -66,6 +66,7 @@ class Surroundings:
     owner: str
     tool_timeout: float
     notify: Callable[[str], None]
+    may_interrupt: bool = True
 
 
 class ExecutionDriver:
@@ -79,7 +80,15 @@ class ExecutionDriver:
         self._around = surroundings
         self._row = row
         self._log = ExecutionLog(surroundings.store, row.id, surroundings.owner)
-        self._tasks = CallTasks(self._log, surroundings.tool_timeout, self._recorded, self._store_failed, self._channel)
+        self._tasks = CallTasks(
+            self._log,
+            surroundings.tool_timeout,
+            self._recorded,
+            self._store_failed,
+            self._channel,
+            self._waits,
+            may_ask=surroundings.may_interrupt,
+        )
         self._pass: LivePass | None = None
         self._store_failure: CodemodeError | None = None
         self._running_time = 0.0
@@ -216,8 +225,8 @@ class ExecutionDriver:
             if row.state == "approved":
                 raise divergence(row.seq, f"the program ended without repeating {row.name}, which was approved.")
 
-    async def _settle(self, end: PassEnd) -> None:
-        """Write what the last pass came to."""
+    async def _settle(self, end: PassEnd) -> bool:
+        """Write what the last pass came to; tell whether an answer came meanwhile, so that another one is due."""
         if end.kind in ("completed", "failed", "paused"):
             self._tasks.program_ended = end.kind != "paused"
             await self._tasks.finish(self._around.tool_timeout)
@@ -225,10 +234,10 @@ class ExecutionDriver:
             await self._tasks.cancel()
         if self._store_failure is not None:
             raise self._store_failure
-        waiting = any(row.state == "pending" for row in self._log.calls)
+        waiting = any(row.state in ("pending", "waiting", "answered") for row in self._log.calls)
         if end.kind in ("completed", "paused") and waiting:
-            await self._write("paused")
-        elif end.kind == "completed":
+            return not await self._write("paused")
+        if end.kind == "completed":
             await self._complete(end.value or '{"$type": "undefined"}')
         elif end.kind == "failed":
             globals_ = (*self._around.capabilities.required, CODEMODE_NAMESPACE)
@@ -242,6 +251,7 @@ class ExecutionDriver:
         else:
             await self._fail(failures.ended_detail(end))
 
+        return False
     async def _complete(self, value: str) -> None:
         self.result = value
         size = values.byte_size(value)
@@ -255,13 +265,18 @@ class ExecutionDriver:
     async def _fail(self, detail: ErrorDetail) -> None:
         await self._write("error", error=failures.to_json(detail))
 
-    async def _write(self, status: ExecutionStatus, **changes: Any) -> None:
-        """Write the end of the last pass, unless the execution is not ours any more; a locked store is tried again."""
+    async def _write(self, status: ExecutionStatus, **changes: Any) -> bool:
+        """Write the end of the last pass, unless the execution is not ours any more; a locked store is tried again.
+
+        ``False``: nothing was written, since a question was answered meanwhile and the program does not wait any more.
+        """
         for wait in (*_LOCKED_WAITS, None):
             try:
                 written = self._write_once(status, changes)
                 break
             except CodemodeError as error:
+            except _AnsweredMeanwhileError:
+                return False
                 if wait is None or error.code != "store_locked":
                     raise
                 await asyncio.sleep(wait)
@@ -271,6 +286,7 @@ class ExecutionDriver:
             if status != "paused":
                 await dispose(self._around.capabilities, self._row.id, status)
 
+        return True
     def _write_once(self, status: ExecutionStatus, changes: dict[str, Any]) -> bool:
         store, row, now = self._around.store, self._row, time.time()
         cancelled = [] if status == "paused" else [call for call in self._log.calls if _is_cancelled_at_end(call)]
@@ -278,6 +294,8 @@ class ExecutionDriver:
             if not store.executions.beat(connection, row.id, self._around.owner, now):
                 return False
             store.executions.update(
+            if status == "paused" and store.calls.with_state(row.id, "answered"):
+                raise _AnsweredMeanwhileError
                 connection,
                 row.id,
                 ("running",),
@@ -298,24 +316,28 @@ class ExecutionDriver:
         return True
 
     def _pause_again(self) -> None:
-        """Undo an approval for which no pass could be started: the execution waits as before.
+        """Undo a decision for which no pass could be started: the execution waits as before.
 
-        Where nothing was approved it was being taken up again: it stays recorded as running, for the next ``recover``.
+        Where nothing was decided it was being taken up again: it stays recorded as running, for the next ``recover``.
         """
         store = self._around.store
-        approved = any(row.state == "approved" for row in self._log.calls)
+        answered = [row for row in self._log.calls if row.state == "answered"]
+        decided = bool(answered) or any(row.state == "approved" for row in self._log.calls)
         with store.transaction() as connection:
             if store.executions.update(
                 connection,
                 self._row.id,
                 ("running",),
-                status="paused" if approved else "running",
+                status="paused" if decided else "running",
                 owner=None,
                 heartbeat=None,
                 updated_at=time.time(),
             ):
                 store.calls.update_all(connection, self._row.id, ("approved",), state="pending", decided_at=None)
         self._changed()
+                for row in answered:
+                    store.journal.take_back(connection, self._row.id, row.seq, row.decided_at)
+                store.calls.update_all(connection, self._row.id, ("answered",), state="waiting", decided_at=None)
 
     async def _beat(self) -> None:
         """Renew the lease; an execution that is not ours any more is given up."""
@@ -342,6 +364,11 @@ class ExecutionDriver:
         self._changed()
 
     def _store_failed(self, error: CodemodeError) -> None:
+    def _waits(self, row: CallRow) -> None:
+        if self._pass is not None:
+            self._pass.waits(row)
+        self._changed()
+
         self._store_failure = error
         if self._pass is not None:
             self._pass.abort(error)
@@ -351,8 +378,12 @@ class ExecutionDriver:
 
 
 def _is_cancelled_at_end(call: CallRow) -> bool:
+class _AnsweredMeanwhileError(Exception):
+    """The execution cannot pause: a call of it is ready to go on."""
+
+
     """Tell whether the end of its execution is the end of a call that has none.
 
     A tool call that still executes stays so: its outcome is in doubt.
     """
-    return call.state in ("pending", "approved") or (call.connector == STEP_CONNECTOR and call.state == "executing")
+    return call.state in UNDECIDED or (call.connector == STEP_CONNECTOR and call.state == "executing")

@@ -84,6 +84,7 @@ def detail_of(error: BaseException) -> ErrorDetail:
         column=data.get("column"),
         excerpt=data.get("excerpt"),
         hint=error.hint,
+        faults=data.get("faults", ()) if error.code == "invalid_answer" else (),
     )
 
 

@@ -10,13 +10,15 @@ import asyncio
 import hmac
 import math
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from codemode_jupyter.connectors.questions import Action, Answer, Question, check_answer
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.call_ids import live_mark
+from codemode_jupyter.runtime.call_journal import CallJournal
 from codemode_jupyter.runtime.records import ConsoleRecord, Progress
 
 MOST_QUESTIONS = 10
@@ -58,6 +60,7 @@ class LiveCall:
         self._left: float | None = None
         self.told: Progress | None = None
         self.questions: list[OpenQuestion] = []
+        self.journal: CallJournal | None = None
 
     def limit(self, seconds: float) -> asyncio.Timeout:
         """Return the time limit of the call; it stands still while a question is open."""
@@ -100,22 +103,30 @@ class LiveCall:
         finally:
             self._close(asked)
 
+    async def interrupt(self, payload: object, schema: Mapping[str, Any] | None) -> Any:
+        """Return the answer to a question that the call's journal keeps."""
+        return await self._kept().interrupt(payload, schema)
+
+    async def step(self, name: str, function: Callable[[], object]) -> Any:
+        """Return what a step came to that the call's journal keeps."""
+        return await self._kept().step(name, function)
+
     def close(self) -> None:
         """Turn away what is still asked: the call has ended."""
         for asked in self.questions:
             if not asked.answer.done():
                 asked.answer.set_result(Answer("cancel"))
 
-    def respond(self, digest: str | None, action: Action, content: Any) -> None:
-        """Answer the question with that digest; without one the oldest open question.
+    def respond(self, mark: str, digest: str | None, action: Action, content: Any) -> None:
+        """Answer the open question of that mark; with a ``digest`` only where it is that question's.
 
         Raises
         ------
         CodemodeError
             ``stale_decision``: no such question is open; ``invalid_answer``: it does not fit, and the question stays.
         """
-        asked = next((one for one in self.questions if digest is None or _same(digest, one.digest)), None)
-        if asked is None or asked.answer.done():
+        asked = next((one for one in self.questions if live_mark(one.digest) == mark), None)
+        if asked is None or asked.answer.done() or not (digest is None or _same(digest, asked.digest)):
             raise CodemodeError(
                 "stale_decision",
                 "This question is not open (any more).",
@@ -124,6 +135,11 @@ class LiveCall:
         answer = Answer(action, check_answer(asked.question, content) if action == "accept" else {})
         asked.answer.set_result(answer)
         self._close(asked)
+
+    def _kept(self) -> CallJournal:
+        if self.journal is None:
+            raise CodemodeError("nobody_to_ask", "This call has no journal: it was not made by a program.")
+        return self.journal
 
     def _close(self, asked: OpenQuestion) -> None:
         if asked in self.questions:

@@ -127,6 +127,11 @@ class LivePass:
         """Answer calls whose outcomes are in the store."""
         self._send([_reply(row, outcome) for row, outcome in ended if row.seq in self._asked])
 
+    def waits(self, row: CallRow) -> None:
+        """Tell the program that a call waits for a person now: it will not settle in this pass."""
+        if row.seq in self._asked:
+            self._send([Reply(row.seq, "pending")])
+
     def abort(self, error: CodemodeError) -> None:
         """Give the pass up."""
         self._over = True
@@ -196,7 +201,7 @@ class LivePass:
 
     def _starts(self, row: CallRow) -> bool:
         """Tell whether a recorded call runs (again) in this pass."""
-        if row.state == "approved" or (row.ephemeral and row.state in ("applied", "failed")):
+        if row.state in ("approved", "answered") or (row.ephemeral and row.state in ("applied", "failed")):
             self._capabilities.find(row.connector, row.method)
             return True
         if row.state == "executing" and row.seq not in self._tasks:
@@ -220,7 +225,7 @@ class LivePass:
 def _recorded_reply(row: CallRow) -> Reply:
     if row.state == "executing":
         return Reply(row.seq, "run", token=row.token)
-    if row.state == "pending":
+    if row.state in ("pending", "waiting"):
         return Reply(row.seq, "pending")
     if row.state in ("applied", "failed") and row.outcome is not None:
         return _reply(row, CallOutcome(row.state, row.outcome))

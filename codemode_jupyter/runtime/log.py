@@ -11,10 +11,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.runtime.records import CallState
+from codemode_jupyter.runtime.store.rows import INTERRUPTED, CallRow, JournalRow
 from codemode_jupyter.runtime.tool_run import CallOutcome
 from codemode_jupyter.sandbox.protocol import Event, RecordedCall
 
@@ -63,8 +65,7 @@ class ExecutionLog:
             if row.state == "failed":
                 row.ended_at = now
         with self._store.transaction(durable=durable) as connection:
-            if not self._store.executions.beat(connection, self.execution_id, self._owner, now):
-                raise not_owner(self.execution_id)
+            self._check_ours(connection, now)
             self._append_events(connection, events)
             self._store.calls.insert(connection, self.execution_id, new)
             for row in started:
@@ -80,6 +81,53 @@ class ExecutionLog:
             with self._store.transaction(durable=False) as connection:
                 self._append_events(connection, events)
             self.events.extend(events)
+
+    def journal_of(self, row: CallRow) -> list[JournalRow]:
+        """Return the steps and questions of a call."""
+        return self._store.journal.of_call(self.execution_id, row.seq)
+
+    def record_step(self, entry: JournalRow) -> None:
+        """Record what a step of a tool came to.
+
+        Raises
+        ------
+        CodemodeError
+            ``not_owner``, or the store's; the step was run nevertheless.
+        """
+        entry.asked_at = entry.ended_at = now = time.time()
+        with self._store.transaction(durable=False) as connection:
+            self._check_ours(connection, now)
+            self._store.journal.insert(connection, self.execution_id, [entry])
+
+    def suspend(self, row: CallRow, questions: Sequence[JournalRow]) -> None:
+        """Record that a call waits for answers; new questions have no time yet.
+
+        Where an older question was answered meanwhile, the call is at once recorded as ``answered``.
+
+        Raises
+        ------
+        CodemodeError
+            ``not_owner``, or the store's; nothing is recorded then.
+        """
+        now = time.time()
+        new = [entry for entry in questions if not entry.asked_at]
+        older = {entry.number for entry in questions if entry.asked_at}
+        with self._store.transaction() as connection:
+            self._check_ours(connection, now)
+            self._store.journal.insert(connection, self.execution_id, [replace(entry, asked_at=now) for entry in new])
+            given = [one.ended_at or now for one in self.journal_of(row) if one.number in older and one.outcome]
+            state: CallState = "answered" if given else "waiting"
+            decided_at = min(given, default=row.decided_at)
+            changes = {"state": state, "code": INTERRUPTED, "decided_at": decided_at}
+            if not self._store.calls.update(connection, self.execution_id, row.seq, ("executing",), **changes):
+                raise not_owner(self.execution_id)
+        for entry in new:
+            entry.asked_at = now
+        row.state, row.code, row.decided_at = state, INTERRUPTED, decided_at
+
+    def reload(self) -> None:
+        """Read the calls anew: somebody else has changed their states."""
+        self.calls = self._store.calls.of(self.execution_id)
 
     def record_outcomes(self, outcomes: Iterable[tuple[CallRow, CallOutcome]], *, late: bool) -> list[CallRow]:
         """Record how calls ended; return those that were still executing (others are left as they are)."""
@@ -101,6 +149,10 @@ class ExecutionLog:
             for name, value in changes.items():
                 setattr(row, name, value)
         return [row for row, _ in changed]
+
+    def _check_ours(self, connection: sqlite3.Connection, now: float) -> None:
+        if not self._store.executions.beat(connection, self.execution_id, self._owner, now):
+            raise not_owner(self.execution_id)
 
     def _append_events(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
         self._store.calls.append_events(connection, self.execution_id, len(self.events), events)

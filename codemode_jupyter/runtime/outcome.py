@@ -10,22 +10,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
+from codemode_jupyter.connectors.question_form import form_of
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures, values
+from codemode_jupyter.runtime.call_ids import CallId, live_mark
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.records import (
     CallRecord,
+    CallState,
     ConsoleRecord,
     ErrorDetail,
     ExecutionRecord,
     Outcome,
     PendingCall,
 )
-from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow, JournalRow
 
 MAX_LOG_BYTES = 1_000_000
 """Most console text kept with an execution, in UTF-8 bytes."""
+
+ASKING: tuple[CallState, ...] = ("pending", "in_doubt", "waiting", "answered", "executing")
+"""States of calls that a person may be asked about."""
 
 
 def execution_record(
@@ -56,25 +62,45 @@ def execution_record(
 
 
 def outcome_of(
-    row: ExecutionRow, calls: Sequence[CallRow], capabilities: Capabilities, result: str | None = None
+    row: ExecutionRow,
+    calls: Sequence[CallRow],
+    capabilities: Capabilities,
+    result: str | None = None,
+    questions: Sequence[JournalRow] = (),
 ) -> Outcome:
-    """Return what an execution came to; ``result`` replaces a result that was too large to be stored."""
+    """Return what an execution came to; ``result`` replaces a result that was too large to be stored.
+
+    ``questions`` are the open ones of its calls.
+    """
     record = execution_record(row, calls)
     logs = tuple(str(line) for line in record.logs if not line.source)  # a model reads what its program printed
     if row.status == "completed":
         value = readable_value(result or row.result)
         return Outcome("completed", row.id, result=value, logs=logs, calls=record.calls)
     if row.status == "paused":
-        return Outcome("paused", row.id, pending=pending_of(row, calls, capabilities), logs=logs, calls=record.calls)
+        pending = pending_of(row, calls, capabilities, questions)
+        return Outcome("paused", row.id, pending=pending, logs=logs, calls=record.calls)
     error = record.error or failures.detail_of(
         CodemodeError(row.status, f"Execution {row.id} is {row.status.replace('_', ' ')}.")
     )
     return Outcome("error", row.id, error=error, logs=logs, calls=record.calls)
 
 
-def pending_of(row: ExecutionRow, calls: Iterable[CallRow], capabilities: Capabilities) -> tuple[PendingCall, ...]:
-    """Return the calls of a paused execution that wait for a person."""
-    return tuple(pending_call(row.id, call, capabilities) for call in calls if call.state in ("pending", "in_doubt"))
+def pending_of(
+    row: ExecutionRow, calls: Iterable[CallRow], capabilities: Capabilities, questions: Sequence[JournalRow] = ()
+) -> tuple[PendingCall, ...]:
+    """Return the calls of an execution that wait for a person, a call once for each of its open ``questions``.
+
+    Questions are answered also while the execution runs; all else is decided once it is paused.
+    """
+    found: list[PendingCall] = []
+    for call in calls:
+        if call.state in ("pending", "in_doubt") and row.status == "paused":
+            found.append(pending_call(row.id, call, capabilities))
+        elif call.state in ("waiting", "answered", "executing"):
+            asked = (one for one in questions if one.call == call.seq)
+            found += [pending_question(row.id, call, one, capabilities) for one in asked]
+    return tuple(found)
 
 
 class CallRecords(Sequence[CallRecord]):
@@ -156,6 +182,21 @@ def pending_call(execution_id: str, row: CallRow, capabilities: Capabilities) ->
         digest=row.digest,
         description=tool.description if tool else "",
         kind="in_doubt" if row.state == "in_doubt" else "approval",
+        call_id=str(CallId(execution_id, row.seq)),
+    )
+
+
+def pending_question(execution_id: str, row: CallRow, asked: JournalRow, capabilities: Capabilities) -> PendingCall:
+    """Return a call whose tool has asked something, with the question and its form."""
+    payload = readable_value(asked.subject)
+    schema = None if asked.schema is None else json.loads(asked.schema)
+    return replace(
+        pending_call(execution_id, row, capabilities),
+        kind="interrupt",
+        call_id=str(CallId(execution_id, row.seq, asked.number)),
+        digest=asked.digest,
+        payload=payload,
+        question=form_of(payload if isinstance(payload, str) else "", schema, row.name),
     )
 
 
@@ -167,6 +208,7 @@ def open_questions(
         replace(
             pending_call(execution_id, call, capabilities),
             kind="question",
+            call_id=str(CallId(execution_id, call.seq, live=live_mark(asked.digest))),
             digest=asked.digest,
             question=asked.question,
         )

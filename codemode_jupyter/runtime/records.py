@@ -5,7 +5,7 @@ Owns: immutable records and their wire form (the field names a model sees). Neve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -58,6 +58,7 @@ class ErrorDetail:
     """Why something failed.
 
     ``line`` and ``column`` count from 1 in the text the author wrote; ``excerpt`` is that line with the one before.
+    ``faults`` are those of a refused answer, each with its ``path`` and ``message``.
     """
 
     code: str
@@ -67,6 +68,7 @@ class ErrorDetail:
     column: int | None = None
     excerpt: str | None = None
     hint: str | None = None
+    faults: Sequence[Mapping[str, str]] = ()
 
     def __str__(self) -> str:
         return self.message
@@ -94,10 +96,21 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that waits for a person. ``digest`` binds a decision to exactly these arguments.
+    """A call that waits for a person. ``digest`` binds a decision to exactly what is shown.
 
-    ``kind`` says what is asked: ``approval`` (may it run? ``approve`` or ``reject``), ``in_doubt`` (did it happen?
-    ``respond``), or ``question`` (the tool runs and waits for the answer to ``question``: ``respond``).
+    Attributes
+    ----------
+    kind : {"approval", "in_doubt", "question", "interrupt"}
+        What is asked. ``approval``: may it run? (``approve`` or ``reject``). ``in_doubt``: did it happen? ``question``:
+        a tool that runs now asks ``question``, and is gone with its kernel. ``interrupt``: its tool asked ``payload``
+        with ``ToolContext.interrupt``, and runs again with the answer, whenever that comes. The last three are answered
+        with ``respond(call_id, answer)``.
+    call_id : str
+        Names what is asked: the call, or one question of it. A call may be listed once for each question.
+    question : Question or None
+        The form of a ``question`` or an ``interrupt``.
+    payload : any
+        What the tool of an ``interrupt`` shows.
     """
 
     execution_id: str
@@ -107,8 +120,10 @@ class PendingCall:
     args: Any
     digest: str
     description: str = ""
-    kind: Literal["approval", "in_doubt", "question"] = "approval"
+    kind: Literal["approval", "in_doubt", "question", "interrupt"] = "approval"
     question: Question | None = None
+    call_id: str = ""
+    payload: Any = None
 
 
 @dataclass(frozen=True, slots=True)

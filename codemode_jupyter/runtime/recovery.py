@@ -12,21 +12,18 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Collection
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import failures, values
 from codemode_jupyter.runtime.approvals import check_complete
+from codemode_jupyter.runtime.call_ids import CallId
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store import Store
-from codemode_jupyter.runtime.store.rows import IN_DOUBT, CallRow, ExecutionRow
+from codemode_jupyter.runtime.store.rows import IN_DOUBT, UNDECIDED, CallRow, ExecutionRow
 from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR
-
-Answer: TypeAlias = Literal["run_again", "happened", "give_up"]
-"""What a person says about a call in doubt."""
-
 
 def stale(store: Store, owner: str, driven: Collection[str]) -> list[ExecutionRow]:
     """Return the executions that are recorded as running but that nobody drives, newest first.
@@ -74,9 +71,8 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
     store: Store,
     capabilities: Capabilities,
     owner: str,
-    execution_id: str,
-    seq: int,
-    answer: Answer,
+    call: CallId,
+    answer: object,
     result: Any,
     digest: str | None,
 ) -> ExecutionRow:
@@ -91,7 +87,10 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
         ``not_storable``, ``too_large``: nothing was changed.
     """
     if answer not in ("run_again", "happened", "give_up"):
-        raise CodemodeError("invalid_answer", f"{answer!r} is no answer.", hint="Use run_again, happened or give_up.")
+        raise CodemodeError(
+            "invalid_answer", f"{answer!r:.100} is no answer.", hint="Use run_again, happened or give_up."
+        )
+    execution_id, seq = call.execution_id, call.seq
     outcome = values.encode(result) if answer == "happened" else None
     now = time.time()
     with store.transaction() as connection:
@@ -100,7 +99,7 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
             raise CodemodeError("unknown_execution", f'No execution "{execution_id}" to resume.')
         doubtful = store.calls.with_state(execution_id, "in_doubt")
         asked = next((call for call in doubtful if call.seq == seq), None)
-        shown = asked is not None and (digest is None or hmac.compare_digest(digest.encode(), asked.digest.encode()))
+        shown = asked is not None and (digest is None or _same(digest, asked.digest))
         if asked is None or not shown or row.status != "paused":
             raise CodemodeError(
                 "stale_decision",
@@ -112,7 +111,7 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
         if answer == "give_up":
             detail = ErrorDetail("given_up", f"Given up: it is not known whether {asked.name} (call {seq}) happened.")
             row.status, row.error = "error", failures.to_json(detail)
-            store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
+            store.calls.update_all(connection, execution_id, UNDECIDED, state="cancelled")
         else:
             changes = (
                 {"state": "approved", "code": IN_DOUBT}
@@ -125,6 +124,10 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
         changes = {"status": row.status, "owner": row.owner, "error": row.error, "heartbeat": now, "updated_at": now}
         store.executions.update(connection, execution_id, ("paused",), **changes)
     return row
+
+
+def _same(given: str, digest: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), digest.encode())
 
 
 def _in_doubt(capabilities: Capabilities, call: CallRow) -> bool:

@@ -11,6 +11,7 @@ from codemode_jupyter.runtime import failures
 from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ErrorDetail, ExecutionStatus
 from codemode_jupyter.runtime.store import Store
+from codemode_jupyter.runtime.store.rows import UNDECIDED
 
 EXPIRE_SECONDS = 24 * 3600.0
 """Default age at which a paused execution expires, counted from its last change."""
@@ -45,7 +46,7 @@ def expire(store: Store, max_age: float) -> list[tuple[str, ExecutionStatus]]:
             if store.executions.update(connection, row.id, ("running",), **changes):
                 ended.append((row.id, "error"))
         for execution_id, _ in ended:
-            store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
+            store.calls.update_all(connection, execution_id, UNDECIDED, state="cancelled")
     return ended
 
 

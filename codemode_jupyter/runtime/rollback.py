@@ -22,7 +22,7 @@ from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.records import ExecutionStatus
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.executions import FINISHED
-from codemode_jupyter.runtime.store.rows import IN_DOUBT, CallRow
+from codemode_jupyter.runtime.store.rows import IN_DOUBT, INTERRUPTED, UNDECIDED, CallRow
 from codemode_jupyter.runtime.tool_run import RAN_ANYWAY
 from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, STEP_CONNECTOR
@@ -102,7 +102,7 @@ async def roll_back(
             connection, execution_id, ("paused", *FINISHED), status="partly_rolled_back", updated_at=time.time()
         ):
             raise CodemodeError("still_running", f"Execution {execution_id} was started by somebody else.")
-        store.calls.update_all(connection, execution_id, ("pending", "approved"), state="cancelled")
+        store.calls.update_all(connection, execution_id, UNDECIDED, state="cancelled")
     for call in candidates:
         await _revert(store, capabilities, execution_id, call, tally)
         notify()
@@ -128,6 +128,10 @@ def _candidates(calls: list[CallRow], capabilities: Capabilities, tally: _Tally)
             tally.doubtful.append(_entry(call, f"it failed ({call.code}), but may have had its effect"))
         elif call.state in ("approved", "cancelled") and call.code == IN_DOUBT:
             tally.doubtful.append(_entry(call, "it was to run again and did not; whether it had happened is not known"))
+        elif call.code == INTERRUPTED and call.state in (*UNDECIDED, "rejected", "cancelled"):
+            tally.doubtful.append(
+                _entry(call, "it had begun and waited for an answer; what it did before is not undone")
+            )
         elif call.state == "reverting":
             tally.doubtful.append(_entry(call, "its undoing began, but it is not known whether it ended"))
         elif _is_revertible(call):

@@ -18,7 +18,8 @@ from typing import Any, Literal
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.catalogue import Language
 from codemode_jupyter.connectors.outbound import Outbound, Send
-from codemode_jupyter.connectors.questions import Action
+from codemode_jupyter.connectors.questions import answer_in_flight
+from codemode_jupyter.connectors.schema_validation import load_checker
 from codemode_jupyter.connectors.search_model import semantic
 from codemode_jupyter.connectors.search_vectors import Embed
 from codemode_jupyter.errors import CodemodeError
@@ -36,6 +37,7 @@ from codemode_jupyter.runtime import (
 from codemode_jupyter.runtime.beginning import new_execution
 from codemode_jupyter.runtime.blocking import is_loop_running, run_blocking
 from codemode_jupyter.runtime.built_in import built_in_tools
+from codemode_jupyter.runtime.call_ids import CallId, read_call_id, read_execution_id
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.delivery import Deliveries
 from codemode_jupyter.runtime.detached_exit import DetachedExit, ExitHook
@@ -357,48 +359,43 @@ class Runtime:
             outcome.execution_record(row, ()) for row in recovery.stale(self._store, self._owner, list(self._driven))
         ]
 
-    async def respond(
-        self,
-        execution_id: str,
-        seq: int,
-        answer: recovery.Answer | Action,
-        *,
-        result: Any = None,
-        digest: str | None = None,
-    ) -> Outcome:
-        """Say what became of a call in doubt, or answer the question of a running call, and go on.
+    async def respond(self, call_id: str, answer: Any, *, result: Any = None, digest: str | None = None) -> Outcome:
+        """Answer what ``pending`` lists with a kind other than ``approval``, and go on.
 
         Parameters
         ----------
-        answer : {"run_again", "happened", "give_up", "accept", "decline", "cancel"}
-            Of a call in doubt: run it (again), take ``result`` as its result, or end the execution. Of a question:
-            accept it with ``result`` as the form's fields by name, decline it, or turn it away without a choice.
+        call_id : str
+            ``PendingCall.call_id``.
+        answer : any
+            Of an ``interrupt``: the answer itself, which fits the question's schema. Of a ``question``: the form's
+            fields by name (``{}`` says yes where there are none), ``"decline"``, or ``"cancel"`` without a choice. Of a
+            call ``in_doubt``: ``"run_again"``, ``"happened"`` with its ``result``, or ``"give_up"``, which ends the
+            execution.
         digest : str or None
-            ``PendingCall.digest`` of the call or question that was shown; the answer is refused when it was given for
-            another.
+            ``PendingCall.digest`` of what was shown; the answer is refused when it was given for another.
 
         Returns
         -------
         Outcome
-            After a question: what the run came to, or ``paused`` when a call asks the next question meanwhile. Refusals
-            (``stale_decision``, ``invalid_answer``) changed nothing.
+            What the run came to, or ``paused`` at the next question. Refusals changed nothing: ``unknown_call``,
+            ``invalid_answer`` (``error`` names every fault), ``stale_decision``, ``already_answered`` (another answer
+            came first). The same answer a second time changes nothing either, and ``note`` says so.
         """
-        match answer:
-            case "accept" | "decline" | "cancel":
-                return await self._answer(execution_id, seq, answer, result, digest)
         try:
-            row = recovery.respond(
-                self._store, self._capabilities, self._owner, execution_id, seq, answer, result, digest
-            )
+            call = read_call_id(call_id)
+            if call.live is not None:
+                self._driven.respond(call, digest, *answer_in_flight(answer))
+                return await self._rested(call.execution_id)
+            if call.number is None:
+                return await self._settle_doubt(call, answer, result, digest)
+            await load_checker()
+            given = interrupts.give_answer(self._store, self._capabilities, self._owner, call, answer, digest)
+            if given.again:
+                return replace(await self._rested(call.execution_id), note=interrupts.ANSWERED_ALREADY)
         except CodemodeError as refusal:
-            return Outcome("error", execution_id, error=failures.detail_of(refusal))
-        self._changed(execution_id)
-        if row.status == "running":
-            return await self._drive(row)
-        if row.status == "error":
-            self._ended(execution_id)
-            await dispose(self._capabilities, execution_id, "error")
-        return await self._told(execution_id)
+            return Outcome("error", read_execution_id(call_id), error=failures.detail_of(refusal))
+        self._changed(call.execution_id)
+        return await (self._rested(call.execution_id) if given.to_drive is None else self._drive(given.to_drive))
 
     async def rollback(self, execution_id: str) -> RollbackReport:
         """Undo the applied calls of an execution that can be undone, newest first.
@@ -439,21 +436,20 @@ class Runtime:
     async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
         """Return the calls that wait for a person, of one execution or of all, newest execution first.
 
-        Questions of running calls come first; only the process that runs them knows them.
+        Questions of running calls come first; only the process that runs them knows them. Those that tools ask with
+        ``interrupt`` are listed also while other calls of their execution run, and may be answered then.
         """
         await self._load_if_possible()
         store = self._store
         running = [id_ for id_ in self._driven if execution_id in (None, id_)]
         questions = [asked for id_ in reversed(running) for asked in self._questions(id_)]
         if execution_id is None:
-            ids = [row.id for row in store.executions.with_status("paused")]
+            rows = [row for status in ("paused", "running") for row in store.executions.with_status(status)]
         else:
-            row = store.executions.get(execution_id)
-            ids = [execution_id] if row is not None and row.status == "paused" else []
+            one = store.executions.get(execution_id)
+            rows = [one] if one is not None and one.status in ("paused", "running") else []
         return questions + [
-            outcome.pending_call(id_, call, self._capabilities)
-            for id_ in ids
-            for call in store.calls.with_state(id_, "pending", "in_doubt")
+            call for row in sorted(rows, key=lambda row: row.id, reverse=True) for call in self._waiting(row)
         ]
 
     async def execution(self, execution_id: str) -> ExecutionRecord:
@@ -673,24 +669,45 @@ class Runtime:
         calls = None if driver is None else driver.calls_as_of(row.updated_at)
         if calls is None:
             calls = self._store.calls.of(execution_id)
-        told = outcome.outcome_of(row, calls, self._capabilities, None if driver is None else driver.result)
+        result = None if driver is None else driver.result
+        questions = self._store.journal.open_questions(row.id) if row.status == "paused" else ()
+        told = outcome.outcome_of(row, calls, self._capabilities, result, questions)
         if told.status != "completed" or self._transform_result is None:
             return told
         return replace(told, result=await transformed(self._transform_result, told.result))
 
-    async def _answer(self, execution_id: str, seq: int, action: Action, content: Any, digest: str | None) -> Outcome:
-        """Answer a question, then wait until the run has ended or waits for a person again."""
-        try:
-            self._driven.respond(execution_id, seq, digest, action, content)
-            while self._row(execution_id).status == "running":
-                if self._row(execution_id).detached_at is not None:
-                    break
-                if asked := self._questions(execution_id):
-                    return Outcome("paused", execution_id, pending=tuple(asked))
-                await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
-            return await self._told(execution_id)
-        except CodemodeError as failure:  # a refusal; or deleted meanwhile, or a store that fails
-            return Outcome("error", execution_id, error=failures.detail_of(failure))
+    async def _settle_doubt(self, call: CallId, answer: object, result: Any, digest: str | None) -> Outcome:
+        row = recovery.respond(self._store, self._capabilities, self._owner, call, answer, result, digest)
+        self._changed(row.id)
+        if row.status == "running":
+            return await self._drive(row)
+        if row.status == "error":
+            await dispose(self._capabilities, row.id, "error")
+        return await self._outcome(row.id)
+
+    async def _rested(self, execution_id: str) -> Outcome:
+        """Wait until a run that somebody drives has ended or waits for a person, and return its outcome."""
+        while (row := self._row(execution_id)).status == "running":
+            if asked := self._questions(execution_id):
+                return Outcome("paused", execution_id, pending=tuple(asked))
+            if not is_alive(row.owner, row.heartbeat, time.time()):
+                raise _ownerless(row)
+            await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
+        return await self._outcome(execution_id)
+
+    def _waiting(self, row: ExecutionRow) -> Sequence[PendingCall]:
+        questions = self._store.journal.open_questions(row.id)
+        if row.status == "running" and not questions:
+            return ()
+        calls = self._store.calls.with_state(row.id, *outcome.ASKING)
+        return outcome.pending_of(row, calls, self._capabilities, questions)
+
+    def _waiting(self, row: ExecutionRow) -> Sequence[PendingCall]:
+        questions = self._store.journal.open_questions(row.id)
+        if row.status == "running" and not questions:
+            return ()
+        calls = self._store.calls.with_state(row.id, *outcome.ASKING)
+        return outcome.pending_of(row, calls, self._capabilities, questions)
 
     def _questions(self, execution_id: str) -> list[PendingCall]:
         live = self._driven.live_calls(execution_id)

@@ -32,10 +32,10 @@ async def left_by_a_dead_kernel(world) -> str:
 async def test_an_answer_without_the_connectors_is_refused_and_the_call_stays_in_doubt(world, answer):
     id_ = await left_by_a_dead_kernel(world)
     await world.runtime.recover()
-    refused = await world.another(connectors=[]).respond(id_, 0, answer, result=1)
+    refused = await world.another(connectors=[]).respond(f"{id_}:0", answer, result=1)
     assert refused.error.code == "missing_connectors"
     assert [(call.seq, call.kind) for call in await world.runtime.pending()] == [(0, "in_doubt"), (1, "approval")]
-    outcome = await world.runtime.respond(id_, 0, "happened", result=7)
+    outcome = await world.runtime.respond(f"{id_}:0", "happened", result=7)
     assert [call.method for call in outcome.pending] == ["stow"]
     assert (await world.runtime.approve(id_)).result == [7, {"id": 2}]
 
@@ -43,7 +43,7 @@ async def test_an_answer_without_the_connectors_is_refused_and_the_call_stays_in
 async def test_giving_up_needs_no_connectors(world):
     id_ = await left_by_a_dead_kernel(world)
     await world.runtime.recover()
-    assert (await world.another(connectors=[]).respond(id_, 0, "give_up")).error.code == "given_up"
+    assert (await world.another(connectors=[]).respond(f"{id_}:0", "give_up")).error.code == "given_up"
 
 
 async def test_a_rollback_of_a_run_whose_kernel_is_gone_leads_to_recover(world):
@@ -63,7 +63,7 @@ async def test_a_call_that_was_to_run_again_and_did_not_is_still_in_doubt_for_a_
         connection.execute("UPDATE execution SET status = 'running', owner = ?", (DEAD,))
         connection.execute("UPDATE call SET state = 'executing', outcome = NULL WHERE seq < 2")
     await world.runtime.recover()
-    await world.runtime.respond(id_, 0, "run_again")
+    await world.runtime.respond(f"{id_}:0", "run_again")
     assert await world.runtime.expire_paused(0) == [id_]
     report = await world.runtime.rollback(id_)
     assert [entry.seq for entry in report.doubtful] == [1, 0]
@@ -81,7 +81,7 @@ async def test_without_a_sandbox_a_run_that_is_taken_up_is_not_lost(world, answe
     id_ = await left_by_a_dead_kernel(world)
     nowhere = world.another(executor=Nowhere())
     await nowhere.recover()
-    assert (await nowhere.respond(id_, 0, answer, result=7)).error.code == "no_sandbox"
+    assert (await nowhere.respond(f"{id_}:0", answer, result=7)).error.code == "no_sandbox"
     assert [refused.error.code for refused in await nowhere.recover()] == ["no_sandbox"] * (answer == "happened")
     if answer == "run_again":
         await world.runtime.approve(id_, 0)

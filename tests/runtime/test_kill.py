@@ -117,7 +117,7 @@ async def rescue(folder: Path) -> dict[str, Any]:
             else:
                 happened = call.method in read(folder / "effects", "effects")
                 done["happened" if happened else "run again"] += 1
-                await runtime.respond(record.id, call.seq, "happened" if happened else "run_again", result=call.method)
+                await runtime.respond(call.call_id, "happened" if happened else "run_again", result=call.method)
     records = await runtime.executions(with_calls=True)
     await runtime.close()
     return {

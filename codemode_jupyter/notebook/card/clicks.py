@@ -10,11 +10,12 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NoReturn
 
+from codemode_jupyter.connectors.questions import read_form
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.notebook.card.question import answer_content
+from codemode_jupyter.notebook.card.question import Faults, answer_content
 from codemode_jupyter.notebook.card.widget import Action
-from codemode_jupyter.runtime.records import Outcome
-from codemode_jupyter.runtime.recovery import Answer
+from codemode_jupyter.runtime import failures
+from codemode_jupyter.runtime.records import ErrorDetail, Outcome, PendingCall
 from codemode_jupyter.runtime.runtime import Runtime
 
 ANSWERS: tuple[Literal["accept", "decline", "cancel"], ...] = ("accept", "decline", "cancel")
@@ -26,7 +27,10 @@ DECISIONS = frozenset({"approve", "approve_all", "reject", "run_again", "happene
 _REFUSALS = frozenset(
     {
         "stale_decision",
+        "already_answered",
+        "unknown_call",
         "invalid_answer",
+        "modules_changed",
         "not_paused",
         "unknown_execution",
         "missing_connectors",
@@ -69,12 +73,13 @@ class Clicks:
         self._redraw = redraw
         self.deciding: dict[int, str] = {}
         self.notices: tuple[str, ...] = ()
+        self.faults: Faults = {}
 
     async def take(self, action: Action) -> None:
         """Do what was clicked; afterwards the card says what could not be done, and its buttons work again."""
         if action.execution_id != self._execution_id or action.name not in DECISIONS | {"stop"}:
             return
-        self.notices = ()
+        self.notices, self.faults = (), {}
         try:
             refusal = await (self._stop() if action.name == "stop" else self._decide(action))
         except CodemodeError as error:
@@ -98,9 +103,9 @@ class Clicks:
                 case "approve" | "approve_all":
                     return _refusal(await self._runtime.approve(self._execution_id, calls, digest=action.digest))
                 case "accept" | "decline" | "cancel" as answer:
-                    return _refusal(await self._answer(action, answer, calls[0]))
+                    return _refusal(await self._answer(action, answer))
                 case _:
-                    return _refusal(await self._respond(action, calls[0]))
+                    return _refusal(await self._respond(action))
         finally:
             for seq in mine:
                 self.deciding.pop(seq, None)
@@ -111,20 +116,35 @@ class Clicks:
             return None
         return "This call was no longer waiting as it was shown here; nothing was changed."
 
-    async def _answer(self, action: Action, answer: Literal["accept", "decline", "cancel"], seq: int) -> Outcome:
-        """Answer the question that the page showed; its fields are those of the question that is open now."""
-        pending = await self._runtime.pending(self._execution_id)
-        asked = next((call.question for call in pending if call.digest == action.digest), None)
-        content = answer_content(asked, action.fields) if asked is not None else None
-        return await self._runtime.respond(self._execution_id, seq, answer, result=content, digest=action.digest)
+    async def _answer(self, action: Action, answer: Literal["accept", "decline", "cancel"]) -> Outcome:
+        """Answer the question that the page showed: what was typed is read by the fields of that very question."""
+        call = await self._shown(action)
+        if call is None or call.question is None:
+            return _stale(self._execution_id)
+        given: object = answer
+        try:
+            if answer == "accept":
+                given = read_form(call.question, answer_content(call.question, action.fields))
+        except CodemodeError as refusal:
+            outcome = Outcome("error", self._execution_id, error=failures.detail_of(refusal))
+        else:
+            outcome = await self._runtime.respond(call.call_id, given, digest=action.digest)
+        if outcome.error is not None and outcome.error.faults:
+            self.faults = {call.digest: tuple((fault["path"], fault["message"]) for fault in outcome.error.faults)}
+        return outcome
 
-    async def _respond(self, action: Action, seq: int) -> Outcome:
+    async def _respond(self, action: Action) -> Outcome:
         """Give the answer about a call in doubt."""
-        answer: Answer = (
-            "happened" if action.name == "happened" else "run_again" if action.name == "run_again" else "give_up"
-        )
-        result = json_value(action.fields.get("result", "")) if answer == "happened" else None
-        return await self._runtime.respond(self._execution_id, seq, answer, result=result, digest=action.digest)
+        call = await self._shown(action)
+        if call is None:
+            return _stale(self._execution_id)
+        result = json_value(action.fields.get("result", "")) if action.name == "happened" else None
+        return await self._runtime.respond(call.call_id, action.name, result=result, digest=action.digest)
+
+    async def _shown(self, action: Action) -> PendingCall | None:
+        """Return what waits now with the digest of what was shown."""
+        pending = await self._runtime.pending(self._execution_id)
+        return next((call for call in pending if call.seq == action.seq and call.digest == action.digest), None)
 
     async def _stop(self) -> str | None:
         return None if await self._runtime.stop(self._execution_id) else "The run was not running any more."
@@ -149,6 +169,13 @@ def json_value(text: str) -> object:
             f"The result is not JSON{where}; nothing was changed.",
             hint='A text stands in quotation marks ("done"), names of an object too ({"id": 12}).',
         ) from None
+
+
+def _stale(execution_id: str) -> Outcome:
+    detail = ErrorDetail(
+        "stale_decision", "What was asked here is not open (any more), or was asked otherwise; nothing was changed."
+    )
+    return Outcome("error", execution_id, error=detail)
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -14,11 +14,11 @@ from typing import TypeAlias
 
 _TAGS = """
 bdi button code details div header input label li ol option pre section select span strong summary
-table tbody td th thead tr ul
+table tbody td textarea th thead tr ul
 """
 _ATTRIBUTES = """
 class title role dir open hidden type name value selected placeholder maxlength scope tabindex autocomplete
-aria-label aria-live aria-hidden aria-disabled aria-expanded
+aria-label aria-live aria-hidden aria-disabled aria-expanded aria-invalid
 data-key data-state data-action data-execution data-seq data-digest data-form data-field data-busy
 """
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from codemode_jupyter.notebook.card.calls import calls_layout
 from codemode_jupyter.notebook.card.element import Child, Element, element
 from codemode_jupyter.notebook.card.pending import pending_layout
+from codemode_jupyter.notebook.card.question import Faults
 from codemode_jupyter.notebook.card.result import left_out, value_layout
 from codemode_jupyter.notebook.card.status import (
     Status,
@@ -40,7 +41,7 @@ ROOT_CLASSES = "codemode-card mathjax_ignore tex2jax_ignore"
 class CardState:
     """What a card shows: the execution, the calls that wait, and what the card itself has to say.
 
-    ``notices`` are sentences for the reader (a refused click, a fault of the card). ``deciding`` as in
+    ``notices`` are sentences for the reader (a refused click, a fault of the card). ``deciding`` and ``faults`` as in
     ``pending_layout``. ``stale``: it is recorded as running, but its kernel is gone. ``program``: the source is part of
     the card; not needed where it stands above it in the cell.
     """
@@ -52,6 +53,7 @@ class CardState:
     deciding: Mapping[int, str] = field(default_factory=dict)
     notices: Sequence[str] = ()
     program: bool = True
+    faults: Faults = field(default_factory=dict)
 
 
 def card_layout(state: CardState) -> Element:
@@ -63,7 +65,7 @@ def card_layout(state: CardState) -> Element:
     replayed = replayed_calls(record)
     parts: list[Child] = [
         _calls_without_boxes(state, replayed),
-        pending_layout(state.pending, state.deciding, live=state.live) if not is_final(record) else None,
+        pending_layout(state.pending, state.deciding, state.faults, live=state.live) if not is_final(record) else None,
         _how_to_go_on(state),
         notices_layout(state.notices),
         _console(record.logs, failed=record.status == "error"),
@@ -180,12 +182,12 @@ def _how_to_go_on(state: CardState) -> Element | None:
         show = element("code", f"%codemode show {short_id(record.id)}")
         words = ["It was under way when this was written; ", show, " shows what came of it."]
     else:
-        doubtful = [call.seq for call in state.pending if call.kind == "in_doubt"]
+        asked = [call for call in state.pending if call.kind in ("in_doubt", "interrupt")]
         words = [
             "To decide: ",
             element("code", f"%codemode show {short_id(record.id)}"),
             " brings the buttons, ",
-            _answer(record.id, doubtful[0]) if doubtful else _approve(record.id),
+            _answer(asked[0]) if asked else _approve(record.id),
         ]
     return element("div", words, class_="cm-part cm-soft cm-go-on")
 
@@ -194,8 +196,10 @@ def _approve(execution_id: str) -> Child:
     return [element("code", f'await runtime.approve("{execution_id}")'), " approves."]
 
 
-def _answer(execution_id: str, seq: int) -> Child:
-    code = element("code", f'await runtime.respond("{execution_id}", {seq}, "run_again")')
+def _answer(call: PendingCall) -> Child:
+    if call.kind == "interrupt":
+        return [element("code", f'await runtime.respond("{call.call_id}", …)'), " answers."]
+    code = element("code", f'await runtime.respond("{call.call_id}", "run_again")')
     return [code, ' answers; the other answers are "happened", with result=…, and "give_up".']
 
 

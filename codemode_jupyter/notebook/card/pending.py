@@ -13,7 +13,7 @@ from codemode_jupyter.notebook.card.decision import decision_button
 from codemode_jupyter.notebook.card.doubt import answers_layout, doubt_layout
 from codemode_jupyter.notebook.card.drawer import drawer, field
 from codemode_jupyter.notebook.card.element import Element, element
-from codemode_jupyter.notebook.card.question import question_layout
+from codemode_jupyter.notebook.card.question import Faults, question_layout, question_words
 from codemode_jupyter.notebook.card.visible import visible, visible_nodes
 from codemode_jupyter.runtime.records import PendingCall
 
@@ -21,19 +21,21 @@ _DESCRIPTION = 1_000
 _REASON = 500
 
 
-def pending_layout(calls: Sequence[PendingCall], deciding: Mapping[int, str], *, live: bool) -> Element | None:
+def pending_layout(
+    calls: Sequence[PendingCall], deciding: Mapping[int, str], faults: Faults | None = None, *, live: bool
+) -> Element | None:
     """Return the boxes of the waiting calls, or ``None`` when there are none.
 
-    ``deciding`` maps the ``seq`` of a call whose decision is under way to the action (``"approve"``). Without
-    ``live`` there are no buttons: nobody would answer them.
+    ``deciding`` maps the ``seq`` of a call whose decision is under way to the action (``"approve"``); ``faults`` are
+    those of the last answer. Without ``live`` there are no buttons: nobody would answer them.
     """
     if not calls:
         return None
     doubt = any(call.kind == "in_doubt" for call in calls)
-    questions = any(call.kind == "question" for call in calls)
+    questions = any(call.question is not None for call in calls)
     return element(
         "div",
-        [_box(call, deciding, live=live, doubt=doubt) for call in calls],
+        [_box(call, deciding, (faults or {}).get(call.digest, ()), live=live, doubt=doubt) for call in calls],
         _together(calls, deciding) if live and not doubt and not questions and len(calls) > 1 else None,
         class_="cm-pending",
         data_key="pending",
@@ -46,9 +48,11 @@ def _together(calls: Sequence[PendingCall], deciding: Mapping[int, str]) -> Elem
     return element("div", button, class_="cm-actions cm-together")
 
 
-def _box(call: PendingCall, deciding: Mapping[int, str], *, live: bool, doubt: bool) -> Element:
+def _box(
+    call: PendingCall, deciding: Mapping[int, str], faults: Sequence[tuple[str, str]], *, live: bool, doubt: bool
+) -> Element:
     if call.question is not None:
-        return _question(call, call.question, deciding, live=live)
+        return _question(call, call.question, deciding, faults, live=live)
     name = f"{call.connector}.{call.method}"
     shown_name = visible(name)
     in_doubt = call.kind == "in_doubt"
@@ -76,17 +80,39 @@ def _box(call: PendingCall, deciding: Mapping[int, str], *, live: bool, doubt: b
     )
 
 
-def _question(call: PendingCall, question: Question, deciding: Mapping[int, str], *, live: bool) -> Element:
+def _question(
+    call: PendingCall,
+    question: Question,
+    deciding: Mapping[int, str],
+    faults: Sequence[tuple[str, str]],
+    *,
+    live: bool,
+) -> Element:
     name = f"{call.connector}.{call.method}"
+    is_kept = call.kind == "interrupt"
     return element(
         "section",
         element("div", element("code", visible_nodes(name), class_="cm-name"), " asks you:", class_="cm-ask-head"),
-        question_layout(call, question, deciding, live=live),
+        arguments_layout(call.payload) if is_kept and not isinstance(call.payload, str) else None,
+        question_layout(call, question, faults, _answers(call, question, deciding))
+        if live
+        else question_words(question),
         class_="cm-ask",
         aria_label=f"{visible(name)} asks you",
         data_key=f"ask-{call.seq}-{call.digest}",
         data_state=call.kind,
     )
+
+
+def _answers(call: PendingCall, question: Question, deciding: Mapping[int, str]) -> Sequence[Element]:
+    """Return the buttons of a question: a kept one is answered, or the run rejected; a live one may be declined."""
+    name = visible(f"{call.connector}.{call.method}")
+    word = "I opened it" if question.url is not None else "Send" if question.fields else "Yes"
+    accept = decision_button("accept", word, f"{word}, answer to {name}", [call], deciding)
+    if call.kind == "interrupt":
+        return [accept, _reject(call, name, deciding)]
+    decline = decision_button("decline", "Decline", f"Decline the question of {name}", [call], deciding)
+    return [accept, decline, decision_button("cancel", "Cancel", f"Cancel the question of {name}", [call], deciding)]
 
 
 def _description(call: PendingCall) -> str:
@@ -99,12 +125,10 @@ def _actions(call: PendingCall, name: str, deciding: Mapping[int, str], doubt: b
         first = element("span", "It can be approved once the call in doubt is settled.", class_="cm-soft")
     else:
         first = decision_button("approve", "Approve", f"Approve {name}", [call], deciding)
+    return element("div", first, " ", _reject(call, name, deciding), class_="cm-actions")
+
+
+def _reject(call: PendingCall, name: str, deciding: Mapping[int, str]) -> Element:
     reject = decision_button("reject", "Reject", f"Reject {name}", [call], deciding)
     reason = field("Reason (optional)", "reason", _REASON)
-    return element(
-        "div",
-        first,
-        " ",
-        drawer("Reject…", "reject", reason, reject, accessible=f"Reject {name}…"),
-        class_="cm-actions",
-    )
+    return drawer("Reject…", "reject", reason, reject, accessible=f"Reject {name}…")

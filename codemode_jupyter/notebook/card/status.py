@@ -46,6 +46,8 @@ _SIGNS = {
     "failed": "✗",
     "pending": "?",
     "approved": "◌",
+    "waiting": "?",
+    "answered": "◌",
     "rejected": "⊘",
     "in_doubt": "?",
     "reverting": "↶",
@@ -57,6 +59,8 @@ _WORDS = {
     "failed": "failed",
     "pending": "waiting for you",
     "approved": "approved",
+    "waiting": "asks you",
+    "answered": "answered",
     "rejected": "rejected",
     "in_doubt": "may have happened",
     "reverting": "undoing it, outcome unknown",
@@ -68,6 +72,8 @@ _TONES: dict[str, Tone] = {
     "failed": "bad",
     "pending": "waiting",
     "in_doubt": "waiting",
+    "waiting": "waiting",
+    "answered": "running",
     "executing": "running",
     "approved": "running",
 }
@@ -140,7 +146,7 @@ def replayed_calls(record: ExecutionRecord) -> frozenset[int]:
 def calls_in_words(calls: Sequence[CallRecord], replayed: frozenset[int]) -> str:
     """Return the number of calls, and how many of them wait, are in doubt, failed or were replayed."""
     parts = [count(len(calls), "call")]
-    if waiting := sum(call.state == "pending" for call in calls):
+    if waiting := sum(call.state in ("pending", "waiting") for call in calls):
         parts.append(f"{waiting:,} waiting")
     if doubtful := sum(call.state == "in_doubt" for call in calls):
         parts.append(f"{doubtful:,} in doubt")

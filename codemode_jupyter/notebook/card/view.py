@@ -104,7 +104,7 @@ class RunView:
         if self._execution_id is not None:
             for call in await self._runtime.pending(self._execution_id):
                 if call.kind == "question":
-                    await self._runtime.respond(call.execution_id, call.seq, "cancel", digest=call.digest)
+                    await self._runtime.respond(call.call_id, "cancel", digest=call.digest)
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work, context=self._context)
@@ -152,7 +152,8 @@ class RunView:
     def _draw(self, record: ExecutionRecord, pending: list[PendingCall], *, stale: bool) -> None:
         program = record.code.strip() not in self._cell.source
         notices = self._clicks.notices if self._clicks is not None else ()
-        state = CardState(record, tuple(pending), stale=stale, notices=notices, program=program)
+        faults = self._clicks.faults if self._clicks is not None else {}
+        state = CardState(record, tuple(pending), stale=stale, notices=notices, program=program, faults=faults)
         if is_final(record):
             self._replace(card_layout(state))
             self._offer_controls(record)

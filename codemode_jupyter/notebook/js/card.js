@@ -19,19 +19,19 @@
 const TAGS = new Set(
   (
     "bdi button code details div header input label li ol option pre section select span strong summary " +
-    "table tbody td th thead tr ul"
+    "table tbody td textarea th thead tr ul"
   ).split(" "),
 );
 
 const ATTRIBUTES = new Set(
   (
     "class title role dir open hidden type name value selected placeholder maxlength scope tabindex autocomplete " +
-    "aria-label aria-live aria-hidden aria-disabled aria-expanded " +
+    "aria-label aria-live aria-hidden aria-disabled aria-expanded aria-invalid " +
     "data-key data-state data-action data-execution data-seq data-digest data-form data-field data-busy"
   ).split(" "),
 );
 
-const INPUT_TYPES = new Set(["text", "button"]);
+const INPUT_TYPES = new Set(["text", "date", "button"]);
 const ACTIONS = new Set("approve approve_all reject run_again happened give_up accept decline cancel stop save replace rollback".split(" "));
 const NO_ANSWER_AFTER = 8000;
 
@@ -202,7 +202,7 @@ function onKey(event, el, act) {
     if (button instanceof HTMLElement) act(button);
     event.preventDefault();
   }
-  const types = field || target instanceof HTMLSelectElement;
+  const types = field || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
   if (types || event.key === "Enter" || event.key === " ") event.stopPropagation();
 }
 
@@ -229,8 +229,8 @@ function fieldsOf(control) {
   /** @type {Record<string, string>} */
   const fields = {};
   for (const field of control.closest("[data-form]")?.querySelectorAll("[data-field]") ?? []) {
-    const value = field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : undefined;
-    if (field instanceof HTMLElement && field.dataset.field && value !== undefined) fields[field.dataset.field] = value;
+    const isControl = field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement;
+    if (isControl && field.dataset.field) fields[field.dataset.field] = field.value;
   }
   return fields;
 }

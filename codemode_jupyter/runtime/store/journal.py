@@ -53,12 +53,12 @@ class JournalTable:
         )
         return cursor.rowcount == 1
 
-    def take_back(self, connection: sqlite3.Connection, execution_id: str, seq: int, given_at: float | None) -> None:
-        """Open the questions of a call again that were answered at that time."""
+    def take_back(self, connection: sqlite3.Connection, execution_id: str, seq: int, since: float | None) -> None:
+        """Open the questions of a call again that were answered since that time."""
         connection.execute(
             "UPDATE journal SET state = 'waiting', outcome = NULL, ended_at = NULL "
-            "WHERE execution = ? AND call = ? AND state = 'answered' AND ended_at = ?",
-            (execution_id, seq, given_at),
+            "WHERE execution = ? AND call = ? AND state = 'answered' AND ended_at >= ?",
+            (execution_id, seq, since),
         )
 
     def announce(self, connection: sqlite3.Connection, execution_id: str, wait: str) -> bool:

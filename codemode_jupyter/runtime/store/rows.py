@@ -16,6 +16,9 @@ IN_DOUBT = "in_doubt"
 INTERRUPTED = "interrupted"
 """``CallRow.code`` of a call that has asked a person something, until it has ended: its tool ran up to the question."""
 
+UNDECIDED: tuple[CallState, ...] = ("pending", "approved", "waiting", "answered")
+"""States of calls that end with their execution: they wait for a person, or are to run (again) after a decision."""
+
 
 @dataclass(slots=True)
 class ExecutionRow:

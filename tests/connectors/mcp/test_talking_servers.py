@@ -39,13 +39,13 @@ async def test_a_question_waits_in_the_kernel_until_the_person_has_answered(talk
         "tanker": ("boolean", False),
         "side": ("choice", False),
     }
-    wrong = await talker.runtime.respond(asked.execution_id, asked.seq, "accept", result={"name": "x", "length": "?"})
+    wrong = await talker.runtime.respond(asked.call_id, {"name": "x", "length": "?"})
     assert wrong.error.code == "invalid_answer"
     assert "name must have at least 2 characters; length must be a number" in wrong.error.message
-    stale = await talker.runtime.respond(asked.execution_id, asked.seq, "accept", digest="another")
+    stale = await talker.runtime.respond(asked.call_id, "accept", digest="another")
     assert stale.error.code == "stale_decision"
     answer = {"name": "Ever", "length": "400", "tanker": "yes", "side": "starboard"}
-    done = await talker.runtime.respond(asked.execution_id, asked.seq, "accept", result=answer, digest=asked.digest)
+    done = await talker.runtime.respond(asked.call_id, answer, digest=asked.digest)
     assert done.status == "completed"
     assert (await running)["result"] == (
         'accept {"name":"Ever","length":400.0,"crew":1,"tanker":true,"side":"starboard"}'
@@ -58,7 +58,7 @@ async def test_an_address_is_shown_and_the_answer_goes_back(tester: Bench, answe
     running = asyncio.create_task(tester.call("ask_to_visit"))
     asked = await tester.question()
     assert asked.question.url == "https://login.example.com/start?state=1"
-    await tester.runtime.respond(asked.execution_id, asked.seq, answer)
+    await tester.runtime.respond(asked.call_id, answer)
     assert (await running)["result"] == answer
 
 
@@ -69,7 +69,7 @@ async def test_time_does_not_count_while_a_person_thinks(tester_port: int, tmp_p
         running = asyncio.create_task(made.call("ask"))
         asked = await made.question()
         await asyncio.sleep(0.6)  # longer than the limit of the call, which stands still
-        await made.runtime.respond(asked.execution_id, asked.seq, "decline")
+        await made.runtime.respond(asked.call_id, "decline")
         assert (await running)["result"] == "decline"
 
 
@@ -225,7 +225,7 @@ async def test_two_questions_at_once_are_each_asked_in_their_own_run_over_http(
                 await asyncio.sleep(0.002)
         assert {call.method: call.question.url is None for call in asked} == {"ask": True, "ask_to_visit": False}
         for call in asked:
-            await made.runtime.respond(call.execution_id, call.seq, "decline")
+            await made.runtime.respond(call.call_id, "decline")
         assert [(await run)["result"] for run in runs] == ["decline", "decline"]
 
 
@@ -241,7 +241,7 @@ async def test_a_tool_that_resolves_its_questions_first_works_in_both_ages_of_th
         asked = await made.question()
         assert asked.question.message == "Which ship?"
         answer = {"name": "Ever", "length": 400}
-        await made.runtime.respond(asked.execution_id, asked.seq, "accept", result=answer)
+        await made.runtime.respond(asked.call_id, answer)
         assert (await running)["result"] == "Ever, 2 h"
         await made.call("grow", name="late-one")
         await until(lambda: made.connector.revision() != (0, 1))
