@@ -117,8 +117,9 @@ class ExecutionDriver:
         beating = asyncio.create_task(self._beat(), name=f"lease of {self._row.id}")
         try:
             await self._around.capabilities.load()
-            end = await self._passes()
-            await self._settle(end)
+            while await self._settle(await self._passes()):
+                self._log.reload()
+                self._tasks.program_ended = False
         except asyncio.CancelledError:
             await self._tasks.cancel()
             await self._fail(ErrorDetail("stopped", "The run was stopped.", hint="Nothing of the program goes on."))
@@ -250,8 +251,8 @@ class ExecutionDriver:
             raise CodemodeError("protocol", "The sandbox said that the program waits for a person, but no call does.")
         else:
             await self._fail(failures.ended_detail(end))
-
         return False
+
     async def _complete(self, value: str) -> None:
         self.result = value
         size = values.byte_size(value)
@@ -274,9 +275,9 @@ class ExecutionDriver:
             try:
                 written = self._write_once(status, changes)
                 break
-            except CodemodeError as error:
             except _AnsweredMeanwhileError:
                 return False
+            except CodemodeError as error:
                 if wait is None or error.code != "store_locked":
                     raise
                 await asyncio.sleep(wait)
@@ -285,17 +286,17 @@ class ExecutionDriver:
             await pass_ended(self._around.capabilities, self._row.id, status)
             if status != "paused":
                 await dispose(self._around.capabilities, self._row.id, status)
-
         return True
+
     def _write_once(self, status: ExecutionStatus, changes: dict[str, Any]) -> bool:
         store, row, now = self._around.store, self._row, time.time()
         cancelled = [] if status == "paused" else [call for call in self._log.calls if _is_cancelled_at_end(call)]
         with store.transaction() as connection:
             if not store.executions.beat(connection, row.id, self._around.owner, now):
                 return False
-            store.executions.update(
             if status == "paused" and store.calls.with_state(row.id, "answered"):
                 raise _AnsweredMeanwhileError
+            store.executions.update(
                 connection,
                 row.id,
                 ("running",),
@@ -334,10 +335,10 @@ class ExecutionDriver:
                 updated_at=time.time(),
             ):
                 store.calls.update_all(connection, self._row.id, ("approved",), state="pending", decided_at=None)
-        self._changed()
                 for row in answered:
                     store.journal.take_back(connection, self._row.id, row.seq, row.decided_at)
                 store.calls.update_all(connection, self._row.id, ("answered",), state="waiting", decided_at=None)
+        self._changed()
 
     async def _beat(self) -> None:
         """Renew the lease; an execution that is not ours any more is given up."""
@@ -363,12 +364,12 @@ class ExecutionDriver:
             self._pass.outcomes(ended)
         self._changed()
 
-    def _store_failed(self, error: CodemodeError) -> None:
     def _waits(self, row: CallRow) -> None:
         if self._pass is not None:
             self._pass.waits(row)
         self._changed()
 
+    def _store_failed(self, error: CodemodeError) -> None:
         self._store_failure = error
         if self._pass is not None:
             self._pass.abort(error)
@@ -377,11 +378,11 @@ class ExecutionDriver:
         self._around.notify(self._row.id)
 
 
-def _is_cancelled_at_end(call: CallRow) -> bool:
 class _AnsweredMeanwhileError(Exception):
     """The execution cannot pause: a call of it is ready to go on."""
 
 
+def _is_cancelled_at_end(call: CallRow) -> bool:
     """Tell whether the end of its execution is the end of a call that has none.
 
     A tool call that still executes stays so: its outcome is in doubt.

@@ -29,6 +29,7 @@ from codemode_jupyter.runtime import (
     detaching,
     discovery,
     failures,
+    interrupts,
     outcome,
     recovery,
     retention,
@@ -694,13 +695,6 @@ class Runtime:
                 raise _ownerless(row)
             await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
         return await self._outcome(execution_id)
-
-    def _waiting(self, row: ExecutionRow) -> Sequence[PendingCall]:
-        questions = self._store.journal.open_questions(row.id)
-        if row.status == "running" and not questions:
-            return ()
-        calls = self._store.calls.with_state(row.id, *outcome.ASKING)
-        return outcome.pending_of(row, calls, self._capabilities, questions)
 
     def _waiting(self, row: ExecutionRow) -> Sequence[PendingCall]:
         questions = self._store.journal.open_questions(row.id)
