@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.base import Connector
     from codemode_jupyter.connectors.declarations import generate_types
     from codemode_jupyter.connectors.function import FunctionConnector, tool
+    from codemode_jupyter.connectors.human import HumanConnector
     from codemode_jupyter.connectors.mcp import McpConnector
     from codemode_jupyter.connectors.names import sanitize_name
     from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
@@ -43,6 +44,7 @@ __all__ = [
     "ExecutionRecord",
     "Executor",
     "FunctionConnector",
+    "HumanConnector",
     "McpConnector",
     "OpenApiConnector",
     "Outbound",
@@ -78,6 +80,7 @@ _HOMES = {
     "ExecutionRecord": "runtime.records",
     "Executor": "sandbox.protocol",
     "FunctionConnector": "connectors.function",
+    "HumanConnector": "connectors.human",
     "McpConnector": "connectors.mcp",
     "OpenApiConnector": "connectors.openapi.connector",
     "Outbound": "connectors.outbound",

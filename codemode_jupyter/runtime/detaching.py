@@ -6,16 +6,15 @@ Owns: the options, the reply and its note. Never does: drive an execution or del
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.detached_exit import console_end
 from codemode_jupyter.runtime.options import check_age
-from codemode_jupyter.runtime.outcome import execution_record, pending_of
+from codemode_jupyter.runtime.outcome import execution_record
 from codemode_jupyter.runtime.records import ConsoleRecord, Outcome, PendingCall
-from codemode_jupyter.runtime.store.rows import CallRow, ExecutionRow
+from codemode_jupyter.runtime.store.rows import ExecutionRow
 
 Detach: TypeAlias = Literal[True] | float
 """When to let go: ``True`` when the run waits for a person; a number: after so many seconds at the latest."""
@@ -76,22 +75,19 @@ def no_exit_hook() -> CodemodeError:
     )
 
 
-def reply(  # noqa: PLR0913, PLR0917  what is known of a run that goes on
+def reply(
     row: ExecutionRow,
-    calls: Iterable[CallRow],
-    capabilities: Capabilities,
+    waiting: Sequence[PendingCall],
     note: str,
-    asked: Sequence[PendingCall] = (),
     console: Sequence[ConsoleRecord] | None = None,
 ) -> Outcome:
     """Return what is told of a detached execution: that it waits, runs or has ended; never what it came to.
 
-    ``asked`` are questions of running calls, ``console`` replaces the stored lines.
+    ``waiting`` is what a person is asked, ``console`` replaces the stored lines.
     """
     record = execution_record(row, (), console)
     lines = console_end((str(line) for line in record.logs if not line.source), _REPLY_BYTES)
     logs = tuple(lines.split("\n")) if lines else ()
-    if row.status == "paused" or asked:
-        waiting = tuple(asked) or pending_of(row, calls, capabilities)
-        return Outcome("waiting", row.id, pending=waiting, logs=logs, note=note)
+    if row.status == "paused" or waiting:
+        return Outcome("waiting", row.id, pending=tuple(waiting), logs=logs, note=note)
     return Outcome("running" if row.status == "running" else "ended", row.id, logs=logs, note=note)

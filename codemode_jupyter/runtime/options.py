@@ -63,3 +63,18 @@ def check_text(name: str, value: object) -> None:
             f"`{name}` has half of a surrogate pair at character {error.start + 1}.",
             hint="Use whole characters.",
         ) from None
+
+
+def may_interrupt(on_interrupt: object) -> bool:
+    """Return whether tools may ask a person.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
+    """
+    if on_interrupt not in ("replay", "fail"):
+        raise CodemodeError(
+            "invalid_option", f"`on_interrupt` is {on_interrupt!r:.100}.", hint='Use "replay" or "fail".'
+        )
+    return on_interrupt == "replay"

@@ -25,6 +25,7 @@ from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import IN_DOUBT, UNDECIDED, CallRow, ExecutionRow
 from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR
 
+
 def stale(store: Store, owner: str, driven: Collection[str]) -> list[ExecutionRow]:
     """Return the executions that are recorded as running but that nobody drives, newest first.
 

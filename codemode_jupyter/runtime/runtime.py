@@ -35,6 +35,7 @@ from codemode_jupyter.runtime import (
     retention,
     snippet_library,
 )
+from codemode_jupyter.runtime.announcements import Announcements, WaitHook
 from codemode_jupyter.runtime.beginning import new_execution
 from codemode_jupyter.runtime.blocking import is_loop_running, run_blocking
 from codemode_jupyter.runtime.built_in import built_in_tools
@@ -49,7 +50,7 @@ from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import close_connectors, dispose
 from codemode_jupyter.runtime.lease import is_alive, new_owner
 from codemode_jupyter.runtime.names import check_runtime_name
-from codemode_jupyter.runtime.options import check_age, check_count, check_seconds, check_text
+from codemode_jupyter.runtime.options import check_age, check_count, check_seconds, check_text, may_interrupt
 from codemode_jupyter.runtime.records import ExecutionRecord, Outcome, PendingCall, Snippet
 from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
@@ -97,6 +98,13 @@ class Runtime:
         (called in a thread; the vectors of tools are kept in memory), or ``"semantic"`` for the small English model of
         the extra ``[semantic]``, which runs here and downloads nothing.
 
+    on_wait : callable or None, default None
+        Hears a ``PendingCall`` when a call begins to wait for a person, of whatever kind; plain or async, called beside
+        the run. Each wait is told once, also over restarts; what began to wait when its kernel died is told by
+        ``recover``.
+    on_interrupt : {"replay", "fail"}, default "replay"
+        What ``ToolContext.interrupt`` does. ``"replay"``: the run pauses, and the tool runs again with the answer.
+        ``"fail"``: it raises ``interrupts_off``, for runs that nobody watches.
     on_detached_exit : callable or None, default None
         Hears a ``DetachedExit`` when an execution that was detached has ended; plain or async. It is called at least
         once: one that raised, or did not return before the process ended, is called again with the same exit by the
@@ -127,6 +135,8 @@ class Runtime:
         outbound: Outbound | Send | Iterable[str] | None = None,
         modules: Mapping[str, str] | None = None,
         embed: Embed | Literal["semantic"] | None = None,
+        on_wait: WaitHook | None = None,
+        on_interrupt: Literal["replay", "fail"] = "replay",
         on_detached_exit: ExitHook | None = None,
         detach_note: str = detaching.NOTE,
     ) -> None:
@@ -149,6 +159,11 @@ class Runtime:
         self._opened: Store | None = None
         self._driven = DrivenExecutions()
         self._watchers = Watchers()
+        self._may_interrupt = may_interrupt(on_interrupt)
+        self._announcements: Announcements | None = None
+        if on_wait is not None:
+            self._announcements = Announcements(on_wait, self.pending, lambda: self._store)
+            self._watchers.subscribe(self._announcements.look)
         self._on_detached_exit = on_detached_exit
         self._detach_note = detach_note
         self._deliveries = Deliveries(self._owner, self._shaped_exit)
@@ -347,6 +362,8 @@ class Runtime:
         executions that the hook refused or did not hear are told again.
         """
         self._deliveries.look(self._store, self._hook, again=True)
+        if self._announcements is not None:
+            self._announcements.look()
         await self._capabilities.load()
         stale = recovery.stale(self._store, self._owner, list(self._driven))
         return list(await asyncio.gather(*(self._recover(row) for row in stale)))
@@ -560,6 +577,8 @@ class Runtime:
         for execution_id in self._driven:
             await self.stop(execution_id)
         self._deliveries.close()
+        if self._announcements is not None:
+            await self._announcements.settle()
         await close_connectors(self._capabilities)
         if self._opened is not None:
             self._opened.close()
@@ -650,14 +669,8 @@ class Runtime:
         row = self._row(execution_id)
         if row.detached_at is None:
             return await self._outcome(execution_id, driver)
-        return detaching.reply(
-            row,
-            self._store.calls.of(execution_id),
-            self._capabilities,
-            self._detach_note,
-            self._questions(execution_id),
-            self._driven.console(execution_id),
-        )
+        waiting = [*self._questions(execution_id), *self._waiting(row)]
+        return detaching.reply(row, waiting, self._detach_note, self._driven.console(execution_id))
 
     async def _shaped_exit(self, exit_: DetachedExit) -> DetachedExit:
         if exit_.status != "completed" or self._transform_result is None:
@@ -711,7 +724,13 @@ class Runtime:
 
     def _surroundings(self) -> Surroundings:
         return Surroundings(
-            self._store, self._capabilities, self._current_executor, self._owner, self.tool_timeout, self._changed
+            self._store,
+            self._capabilities,
+            self._current_executor,
+            self._owner,
+            self.tool_timeout,
+            self._changed,
+            may_interrupt=self._may_interrupt,
         )
 
     def _row(self, execution_id: str) -> ExecutionRow:
@@ -722,6 +741,8 @@ class Runtime:
 
     async def _release(self) -> None:
         """Close the connectors and the executor of a loop that ends; an executor passed in is its owner's to close."""
+        if self._announcements is not None:
+            await self._announcements.settle()
         await close_connectors(self._capabilities)
         if self._executor is None:
             await (await current_environment().executor()).close()
