@@ -20,7 +20,7 @@ NOTEBOOK = "quickstart.ipynb"
 
 def demo(arguments: list[str]) -> int:
     """Install the project and open JupyterLab on the quickstart; return JupyterLab's exit code."""
-    virtual_environment.ensure("demo,headless")
+    virtual_environment.ensure("demo,headless,mcp,openapi")
     say(f"starting JupyterLab on notebooks/{NOTEBOOK} (Ctrl+C twice ends it)")
     as_root = ["--allow-root"] if os.geteuid() == 0 else []
     # The address that a server without a browser prints leads to the notebook too.

@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from typing import ClassVar
 
 import nbformat
 import pytest
@@ -48,19 +49,17 @@ def test_the_quickstart_works_by_hand(desk, face):
     assert (desk.folder / "quickstart.codemode.sqlite3").exists()
 
 
-AFTERWARDS = {
-    "report": "await runtime.approve((await runtime.pending())[0].execution_id)",
-    "list": "await runtime.rollback((await runtime.executions(1))[0].id)",
-}
-"""What a reader is asked to do by hand after a cell."""
-
-
 class WithSomebodyWhoClicks(NotebookClient):
     """Runs a notebook without a page, and does in Python what its text asks the reader to do by hand."""
 
+    orders: ClassVar = {
+        "report": "await runtime.approve((await runtime.pending())[0].execution_id)",
+        "list": "await runtime.rollback((await runtime.executions(1))[0].id)",
+    }
+
     async def async_execute_cell(self, cell, cell_index, **options):
         done = await super().async_execute_cell(cell, cell_index, **options)
-        if order := AFTERWARDS.get(cell.id):
+        if order := self.orders.get(cell.id):
             await self.order(order)
         return done
 
