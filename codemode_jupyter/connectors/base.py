@@ -136,7 +136,7 @@ def _checked(connector: Connector, listed: list[Tool]) -> dict[str, Tool]:
             tools.append(decorated)
     for tool in tools:
         check_tool_name(tool.name, connector.name)
-        check_replay(tool, f"{connector.name}.{tool.name}")
+        check_options(tool, f"{connector.name}.{tool.name}")
     unique_by_name(connector.name, ((tool.name, _shown(tool)) for tool in tools))
     return {tool.name: tool for tool in tools}
 
@@ -160,15 +160,27 @@ def _failed(connector: Connector, error: Exception) -> CodemodeError:
     )
 
 
-def check_replay(tool: Tool, path: str) -> None:
-    """Refuse a tool that needs approval and would run again in every pass.
+def check_options(tool: Tool, path: str) -> None:
+    """Refuse a tool whose options are not what ``Tool`` says, or that would act again in every pass.
 
     Raises
     ------
     CodemodeError
         ``invalid_tool``
     """
-    if tool.requires_approval is not False and tool.replay == "reexecute":
+    approval, timeout = tool.requires_approval, tool.timeout
+    is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    for option, value, fits, wanted in (
+        ("requires_approval", approval, isinstance(approval, bool) or callable(approval), "True, False or a function"),
+        ("revert", tool.revert, tool.revert is None or callable(tool.revert), "a function"),
+        ("replay", tool.replay, tool.replay in ("record", "reexecute"), '"record" or "reexecute"'),
+        ("idempotent", tool.idempotent, isinstance(tool.idempotent, bool), "True or False"),
+        ("timeout", timeout, timeout is None or (is_number and timeout > 0), "a number of seconds above 0"),
+    ):
+        if not fits:
+            message = f"{path} cannot have {option}={value!r:.100}."
+            raise CodemodeError("invalid_tool", message, hint=f"Use {wanted}.")
+    if approval is not False and tool.replay == "reexecute":
         raise CodemodeError(
             "invalid_tool",
             f'{path} cannot combine requires_approval with replay="reexecute": it would act again in every pass.',

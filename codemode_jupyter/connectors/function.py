@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
 from codemode_jupyter.connectors.annotations import behind_partials
-from codemode_jupyter.connectors.base import Connector, check_replay
+from codemode_jupyter.connectors.base import Connector, check_options
 from codemode_jupyter.connectors.docstrings import read_docstring
 from codemode_jupyter.connectors.names import check_tool_name, is_identifier, sanitize_name, unique_by_name
 from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
@@ -77,7 +77,8 @@ def tool(function: Any = None, /, **options: Any) -> Any:
     Raises
     ------
     CodemodeError
-        ``invalid_tool``: ``requires_approval`` together with ``replay="reexecute"``.
+        ``invalid_tool``: ``requires_approval`` together with ``replay="reexecute"``; when a connector is made of it,
+        another option that is not what is said here.
 
     Examples
     --------
@@ -128,7 +129,7 @@ def function_tool(function: Callable[..., Any], name: str | None = None) -> Tool
         timeout=options.timeout,
         cancellable=call.is_async,
     )
-    check_replay(made, named)
+    check_options(made, named)
     return made
 
 

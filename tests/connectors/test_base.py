@@ -45,6 +45,20 @@ class Later(Given):
         ([Tool("__proto__", nothing)], "reserved_name", ['"__proto__"']),
         ([Tool("a", nothing, "One.\nMore."), Tool("a", nothing, "Two.")], "duplicate_name", ["“One.”", "“Two.”"]),
         ([Tool("a", nothing, requires_approval=True, replay="reexecute")], "invalid_tool", ["given.a"]),
+        *(
+            ([replace(Tool("a", nothing), **{option: value})], "invalid_tool", [f"given.a cannot have {option}="])
+            for option, value in (
+                ("requires_approval", "no"),
+                ("requires_approval", 1),
+                ("requires_approval", None),
+                ("revert", "undo"),
+                ("replay", "never"),
+                ("idempotent", "yes"),
+                ("timeout", "5"),
+                ("timeout", 0),
+                ("timeout", float("nan")),
+            )
+        ),
         ([nothing], "invalid_tool", ["tools() of Given('given')", "nothing"]),
     ],
 )

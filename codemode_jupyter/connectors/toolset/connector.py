@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from codemode_jupyter.connectors.approval import ApprovalPolicy, Approve
-from codemode_jupyter.connectors.base import Connector, check_replay
+from codemode_jupyter.connectors.base import Connector, check_options
 from codemode_jupyter.connectors.function import function_tool
 from codemode_jupyter.connectors.names import check_tool_name, sanitize_names
 from codemode_jupyter.connectors.schema_validation import load_checker
@@ -93,7 +93,7 @@ class ToolSetConnector(Connector):
         tools = [self._decided(replace(tool, name=names[name])) for name, tool in made]
         for tool in tools:
             check_tool_name(tool.name, self.name)
-            check_replay(tool, f"{self.name}.{tool.name}")
+            check_options(tool, f"{self.name}.{tool.name}")
         if self._policy is not None:
             self._policy.check_names(self.name, [tool.name for tool in tools])
         return tools
