@@ -60,7 +60,15 @@ function setRecordedCalls(entries) {
  * @returns {Promise<any>}
  */
 function issueCall(connector, method, encodeArguments, run = null) {
-  return new Promise((resolve, reject) => {
+  /** @type {(value: unknown) => void} */
+  let resolve = () => {};
+  /** @type {(error: unknown) => void} */
+  let reject = () => {};
+  const promise = new Promise((resolvePromise, rejectPromise) => {
+    resolve = resolvePromise;
+    reject = rejectPromise;
+  });
+  try {
     if (activeStep !== null) {
       throw codedError(
         "call_in_step",
@@ -98,10 +106,14 @@ function issueCall(connector, method, encodeArguments, run = null) {
       waitingCount += 1;
       issuedCalls.push(call);
     }
-    // Where the call was made, for the error it may end with; keeping it costs more than a replayed call.
+    // Where the call was made, for the error it may end with; keeping it costs more than a replayed call, and still more
+    // where the engine finds a function of its own on the stack.
     if (call.state === "waiting" || call.failed) call.origin = new Error();
     wake();
-  });
+  } catch (error) {
+    reject(error);
+  }
+  return promise;
 }
 
 /**

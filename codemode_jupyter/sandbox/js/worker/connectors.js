@@ -35,7 +35,9 @@ function makeNamespace(methods, makeMethod) {
   Object.freeze(target);
   const handler = Object.create(null);
   handler.get = (/** @type {object} */ _, /** @type {string | symbol} */ key) => {
-    if (Object.hasOwn(target, key)) return target[key];
+    // It has no prototype, so what it has is its own.
+    const method = target[key];
+    if (method !== undefined) return method;
     if (typeof key !== "string" || NEVER_METHODS.has(key)) return undefined;
     return makeMethod(key);
   };
@@ -48,8 +50,8 @@ function makeNamespace(methods, makeMethod) {
  * @returns {(...values: unknown[]) => Promise<unknown>}
  */
 function connectorMethod(connector, method) {
-  const call = (/** @type {unknown[]} */ ...values) =>
-    issueCall(connector, method, () => encodeArguments(values, `The arguments of ${connector}.${method}`));
+  const what = `The arguments of ${connector}.${method}`;
+  const call = (/** @type {unknown[]} */ ...values) => issueCall(connector, method, () => encodeArguments(values, what));
   defineHidden(call, "name", method);
   return call;
 }

@@ -33,8 +33,8 @@ class ValueWriter {
   #what;
   /** Path of the value that is written now: property names and indexes. @type {(string | number)[]} */
   #path = [];
-  /** @type {Set<object>} */
-  #ancestors = new Set();
+  /** At most `MAX_DEPTH`, and nearly always so few that a search is quicker than a Set. @type {object[]} */
+  #ancestors = [];
 
   /**
    * @param {EncodeMode} mode
@@ -143,16 +143,16 @@ class ValueWriter {
    */
   #writeObject(value, depth) {
     if (depth >= MAX_DEPTH) this.#refuse(`is nested more than ${MAX_DEPTH} levels deep`);
-    if (this.#ancestors.has(value)) {
+    if (this.#ancestors.includes(value)) {
       if (this.#mode === "strict") this.#refuse("refers back to itself (a cycle)");
       return this.put(CYCLE_TEXT);
     }
-    this.#ancestors.add(value);
+    this.#ancestors.push(value);
     const writeSpecial = specialWriter(value);
     if (writeSpecial !== undefined) writeSpecial(this, value, depth);
     else if (this.#read(() => Array.isArray(value))) this.#writeArray(/** @type {unknown[]} */ (value), depth);
     else this.#writePlain(/** @type {Record<string, unknown>} */ (value), depth);
-    this.#ancestors.delete(value);
+    this.#ancestors.pop();
   }
 
   /**
