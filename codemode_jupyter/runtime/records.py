@@ -227,6 +227,7 @@ class Outcome:
                     "connector": call.connector,
                     "method": call.method,
                     "args": truncate_result(plain(call.args)),
+                    **_asked(call),
                 }
                 for call in self.pending
             ]
@@ -239,6 +240,13 @@ class Outcome:
         if self.note:
             wire["note"] = self.note
         return wire
+
+
+def _asked(call: PendingCall) -> dict[str, Any]:
+    """Return what a model reads of a question, beside its call."""
+    if call.kind != "interrupt":
+        return {}
+    return {"callId": call.call_id, "kind": call.kind, "payload": truncate_result(plain(call.payload))}
 
 
 @dataclass(frozen=True, slots=True)
