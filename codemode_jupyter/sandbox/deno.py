@@ -14,6 +14,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno_process import DenoProcess, DenoRun, Failure
 from codemode_jupyter.sandbox.pool import MAX_PASSES, Pool
 from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
+from codemode_jupyter.sandbox.python.making import ensure_assets
 from codemode_jupyter.sandbox.session import PassSession
 
 _ENDED_BY_PROGRAM = ("completed", "failed", "paused", "diverged")
@@ -75,7 +76,8 @@ class DenoExecutor:
         Raises
         ------
         CodemodeError
-            Code ``no_sandbox``: Deno cannot be started, or the executor is closed.
+            Code ``no_sandbox``: Deno cannot be started, or the executor is closed. Code ``python_not_available``: the
+            program is in Python, whose files cannot be had.
         """
         async with self._pool.place():
             end = await self._run_now(request, handler)
@@ -84,6 +86,7 @@ class DenoExecutor:
         return end
 
     async def _run_now(self, request: PassRequest, handler: PassHandler) -> PassEnd:
+        python = await asyncio.to_thread(ensure_assets, self._binary) if request.language == "python" else None
         process = self._process(alone=request.execution_id in self._suspects)
         session = PassSession(request, handler, lambda text: process.send(run_id, text))
 
@@ -94,7 +97,7 @@ class DenoExecutor:
 
         # Tools run for whoever started this pass, not the one that started the process.
         context = contextvars.copy_context()
-        run_id = process.open(DenoRun(lambda text: context.run(session.receive, text), fail))
+        run_id = process.open(DenoRun(lambda text: context.run(session.receive, text), fail), request.language, python)
         is_over = False
         try:
             session.start()

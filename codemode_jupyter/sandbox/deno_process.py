@@ -27,7 +27,8 @@ from typing import Literal, TypeAlias, get_args
 
 from codemode_jupyter.sandbox.memory_limit import MemoryLimit
 from codemode_jupyter.sandbox.pipes import open_pipes
-from codemode_jupyter.sandbox.worker_source import worker_source
+from codemode_jupyter.sandbox.python.assets import PythonAssets, assets_folder
+from codemode_jupyter.sandbox.worker_source import python_worker_source, worker_source
 
 Failure: TypeAlias = Literal["lost", "memory", "too_large", "protocol"]
 
@@ -87,7 +88,7 @@ class DenoProcess:
         folder = tempfile.mkdtemp(prefix="codemode-deno-")
         self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._process = subprocess.Popen(  # noqa: S603  the user's own Deno, with arguments of ours alone
-            [binary, *_FLAGS, str(_FOLDER / "host.js")],
+            [binary, *_FLAGS, f"--allow-read={str(assets_folder()).replace(',', ',,')}", str(_FOLDER / "host.js")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -100,6 +101,7 @@ class DenoProcess:
         self._mark = f"{secret} ".encode()
         self._runs: dict[str, DenoRun] = {}
         self._is_dead = False
+        self._has_python = False
         self.is_retired = False
         self._loop = asyncio.get_running_loop()
         self._pipes = open_pipes(self._process, self._loop, self._take, self._bury)
@@ -127,12 +129,16 @@ class DenoProcess:
             self._pipes.attach(loop)
         return self._loop is loop
 
-    def open(self, run: DenoRun) -> str:
-        """Give a run a Worker of its own and return its id."""
+    def open(self, run: DenoRun, language: str = "javascript", python: PythonAssets | None = None) -> str:
+        """Give a run a Worker of its own and return its id; for a program in Python, with the files of that."""
         run_id = secrets.token_hex(8)
+        if python is not None and not self._has_python:
+            self._has_python = True
+            source = python_worker_source(python.glue)
+            self._order("python", run_id, json.dumps({"source": source, "folder": str(python.folder)}))
         self._runs[run_id] = run
         self._memory.watch(is_needed=True)
-        self._order("open", run_id)
+        self._order("open", run_id, language)
         return run_id
 
     def send(self, run_id: str, text: str) -> None:

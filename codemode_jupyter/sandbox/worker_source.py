@@ -30,6 +30,7 @@ FRAGMENTS = (
     "connectors",
     "fetch",
     "modules",
+    "languages",
     "lockdown",
     "main",
 )
@@ -39,9 +40,27 @@ RUNTIME_NAME = "codemode-sandbox.js"
 """The runtime's name in stacks: without one they would show the Worker's address."""
 
 
+PYTHON_FRAGMENTS = ("interpreter", "program")
+"""Names of the fragments in ``js/python`` that a Worker for Python has besides, before the last of the others."""
+
+
 @cache
 def worker_source() -> str:
     """Return the sandbox runtime: one strict function in which the fragments share a scope."""
-    folder = files("codemode_jupyter.sandbox") / "js" / "worker"
-    fragments = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in FRAGMENTS]
+    return _put_together([_fragment("worker", name) for name in FRAGMENTS])
+
+
+@cache
+def python_worker_source(glue: str) -> str:
+    """Return the same runtime with the part for Python; ``glue`` defines ``makePyodide`` (``python/assets.py``)."""
+    before = [_fragment("worker", name) for name in FRAGMENTS[:-1]]
+    python = [_fragment("python", name) for name in PYTHON_FRAGMENTS]
+    return _put_together([*before, glue, *python, _fragment("worker", FRAGMENTS[-1])])
+
+
+def _fragment(folder: str, name: str) -> str:
+    return (files("codemode_jupyter.sandbox") / "js" / folder / f"{name}.js").read_text(encoding="utf-8")
+
+
+def _put_together(fragments: list[str]) -> str:
     return '(() => {\n"use strict";\n' + "\n".join(fragments) + f"\n}})();\n//# sourceURL={RUNTIME_NAME}\n"

@@ -85,6 +85,7 @@ class Kernel:
     waiting: int = 0
     all_answered: asyncio.Event = field(default_factory=asyncio.Event)
     on_calls: object = None
+    language: str = "javascript"
 
     async def run(self, executor):
         """Run one pass, and wait for the tools that it left running."""
@@ -101,6 +102,7 @@ class Kernel:
             self.clock,
             SEED,
             self.timeout,
+            language=self.language,
             calls=calls,
             events=self.events,
             fetch=self.fetch,

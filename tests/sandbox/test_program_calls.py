@@ -316,7 +316,7 @@ async def test_a_reply_that_was_not_asked_for_changes_nothing(sandbox):
 
 
 async def test_another_language_is_refused(sandbox):
-    request = PassRequest("e", "print(1)", 0, (Namespace("it", ()),), 0.0, "0" * 32, 5.0, language="python")
+    request = PassRequest("e", "puts 1", 0, (Namespace("it", ()),), 0.0, "0" * 32, 5.0, language="ruby")
     end = await sandbox.run_pass(request, Kernel(""))
     assert end.kind == "failed"
     assert "unsupported_language" in end.error

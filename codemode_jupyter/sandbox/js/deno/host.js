@@ -1,8 +1,9 @@
 // The parent of the sandbox Workers in a Deno process: carries texts between them and the kernel's pipe.
 //
-// Started without any permission. A line is three words parted by single blanks, the last of which goes to the end of
-// the line. Standard input brings `open ID`, `close ID` and `send ID TEXT`, and first of all `init SECRET SOURCE` (the
-// Workers' source as JSON). Standard output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not
+// Started without any permission but to read the files of the sandbox's Python, which no Worker has. A line is three
+// words parted by single blanks, the last of which goes to the end of the line. Standard input brings `open ID LANGUAGE`,
+// `close ID` and `send ID TEXT`, and first of all `init SECRET SOURCE` (the Workers' source as JSON); before the first
+// program in Python, `python SECRET {source, folder}`. Standard output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not
 // written here. A program's text is never looked into but for what no runtime sends: a line break would end its line.
 
 /** @typedef {{worker: Worker, port: MessagePort, textsInARow: number}} Sandbox */
@@ -39,10 +40,39 @@ const { Deno } = /** @type {any} */ (globalThis);
 const encoder = new TextEncoder();
 /** @type {Map<string, Sandbox>} */
 const sandboxes = new Map();
-/** @type {Sandbox | null} */
-let spare = null;
+/** What the Workers of a language are made of: their script, and what they are handed with their port. */
+class Workers {
+  /** @type {Sandbox | null} */
+  #spare = null;
+  #url;
+  #assets;
+
+  /**
+   * @param {string} source
+   * @param {unknown} assets
+   */
+  constructor(source, assets) {
+    this.#url = URL.createObjectURL(new Blob([EVALUATOR, source], { type: "text/javascript" }));
+    this.#assets = assets;
+  }
+
+  /** Have one ready for the next program. */
+  prepare() {
+    this.#spare ??= makeSandbox(this.#url, this.#assets);
+  }
+
+  /** @returns {Sandbox} */
+  take() {
+    const sandbox = this.#spare ?? makeSandbox(this.#url, this.#assets);
+    this.#spare = null;
+    setTimeout(() => this.prepare(), SPARE_DELAY);
+    return sandbox;
+  }
+}
+
+/** By language. @type {Map<string, Workers>} */
+const workers = new Map();
 let secret = "";
-let runtimeUrl = "";
 
 /**
  * @param {string} kind
@@ -54,20 +84,28 @@ function tell(kind, id, text) {
   for (let written = 0; written < line.length; ) written += Deno.stdout.writeSync(line.subarray(written));
 }
 
-/** @returns {Sandbox} */
-function makeSandbox() {
+/**
+ * @param {string} url
+ * @param {unknown} assets
+ * @returns {Sandbox}
+ */
+function makeSandbox(url, assets) {
   const options = { type: "module", deno: { permissions: "none" } };
-  const worker = new Worker(runtimeUrl, /** @type {WorkerOptions} */ (options));
+  const worker = new Worker(url, /** @type {WorkerOptions} */ (options));
   const { port1, port2 } = new MessageChannel();
   worker.onerror = (event) => event.preventDefault();
-  worker.postMessage(null, [port2]);
+  worker.postMessage(assets, [port2]);
   return { worker, port: port1, textsInARow: 0 };
 }
 
-/** @param {string} id */
-function open(id) {
-  const sandbox = spare ?? makeSandbox();
-  spare = null;
+/**
+ * @param {string} id
+ * @param {string} language
+ */
+function open(id, language) {
+  // The runtime for JavaScript says itself that it runs nothing else.
+  const sandbox = (workers.get(language) ?? workers.get("javascript"))?.take();
+  if (sandbox === undefined) return;
   sandboxes.set(id, sandbox);
   let total = 0;
   sandbox.port.onmessage = ({ data }) => {
@@ -83,7 +121,29 @@ function open(id) {
     event.preventDefault();
     fail(id, "lost", `The sandbox failed: ${event.message}`);
   };
-  setTimeout(() => (spare ??= makeSandbox()), SPARE_DELAY);
+}
+
+/**
+ * @param {string} source
+ * @param {unknown} assets
+ * @returns {Workers}
+ */
+function prepared(source, assets) {
+  const made = new Workers(source, assets);
+  made.prepare();
+  return made;
+}
+
+/** @param {{source: string, folder: string}} python */
+function preparePython({ source, folder }) {
+  const read = (/** @type {string} */ name) => Deno.readFileSync(`${folder}/${name}`);
+  const assets = {
+    module: new WebAssembly.Module(read("pyodide.asm.wasm")),
+    library: read("python_stdlib.zip"),
+    lock: new TextDecoder().decode(read("lock.json")),
+    snapshot: read("snapshot.bin"),
+  };
+  workers.set("python", prepared(source, assets));
 }
 
 /** @param {string} id */
@@ -127,15 +187,17 @@ function obey(line) {
       send(id, line.slice(second + 1));
       break;
     case "open":
-      open(id);
+      open(id, line.slice(second + 1));
       break;
     case "close":
       close(id);
       break;
     case "init":
       secret = id;
-      runtimeUrl = URL.createObjectURL(new Blob([EVALUATOR, JSON.parse(line.slice(second + 1))], { type: "text/javascript" }));
-      spare = makeSandbox();
+      workers.set("javascript", prepared(JSON.parse(line.slice(second + 1)), null));
+      break;
+    case "python":
+      preparePython(JSON.parse(line.slice(second + 1)));
       break;
   }
 }

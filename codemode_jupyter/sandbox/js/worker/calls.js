@@ -18,7 +18,7 @@ const MAX_NAME_LENGTH = 1_000;
  *   state: "waiting" | "ready" | "pending" | "step" | "settled",
  *   failed: boolean, outcome: string,
  *   resolve: (value: unknown) => void, reject: (error: unknown) => void,
- *   origin: Error | null, run: (() => unknown) | null, token: string,
+ *   origin: Error | null, run: (() => unknown) | null, token: string, takesText: boolean,
  * }} Call
  */
 
@@ -57,9 +57,10 @@ function setRecordedCalls(entries) {
  * @param {string} method
  * @param {() => string} encodeArguments makes the text of the arguments; may refuse by throwing
  * @param {(() => unknown) | null} [run] a step's function
+ * @param {boolean} [takesText] whether the promise settles with the tagged text itself
  * @returns {Promise<any>}
  */
-function issueCall(connector, method, encodeArguments, run = null) {
+function issueCall(connector, method, encodeArguments, run = null, takesText = false) {
   /** @type {(value: unknown) => void} */
   let resolve = () => {};
   /** @type {(error: unknown) => void} */
@@ -100,6 +101,7 @@ function issueCall(connector, method, encodeArguments, run = null) {
       origin: null,
       run,
       token: "",
+      takesText,
     };
     calls[seq] = call;
     if (!serveFromLog(call)) {
@@ -194,8 +196,8 @@ function nextReadyCall() {
  */
 function settle(call) {
   call.state = "settled";
-  const value = decodeValue(call.outcome);
-  if (call.failed) call.reject(withOrigin(value, call));
+  const value = call.takesText ? call.outcome : decodeValue(call.outcome);
+  if (call.failed) call.reject(call.takesText ? value : withOrigin(value, call));
   else call.resolve(value);
   call.outcome = "";
   call.arguments = "";

@@ -110,6 +110,9 @@ async function runSnippet(values) {
   });
   // The input as the log has it, so that a snippet gets the same in every pass and shares no object with its caller.
   const input = values.length > 1 && values[1] !== undefined ? decodeArguments(text)[1] : undefined;
+  if (snippet.language === "python") {
+    throw codedError("unsupported_language", `The snippet "${snippet.name}" is written in Python; a JavaScript program can run JavaScript ones only.`);
+  }
   const file = `snippet-${`${snippet.name}`.replace(/[^\w.-]/g, "_")}.js`;
   return evaluateProgram(snippet.source, file, snippet.line_offset)(input, importModule);
 }

@@ -48,6 +48,11 @@ function readFields(tree) {
 const tagReaders = new Map();
 tagReaders.set("undefined", () => undefined);
 tagReaders.set("number", (value) => Number(value));
+// What Python programs write: read as JavaScript's nearest.
+tagReaders.set("float", (value) => Number(value));
+tagReaders.set("decimal", (value) => `${value}`);
+tagReaders.set("datetime", (value) => new RealDate(value));
+tagReaders.set("tuple", (value) => value.map(readTree));
 tagReaders.set("bigint", (value) => BigInt(value));
 tagReaders.set("date", (value) => new RealDate(value ?? Number.NaN));
 tagReaders.set("map", (value) => {

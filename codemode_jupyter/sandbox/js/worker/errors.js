@@ -80,6 +80,14 @@ function encodeMessage(name, message, code) {
   return `{"$type":"error","value":{"name":${JSON.stringify(name)},"message":${JSON.stringify(message)}${data}}}`;
 }
 
+/** A failure that another language's part of the runtime has put into words already. */
+class TaggedFailure {
+  /** @param {{error: string, line?: number, column?: number}} fields */
+  constructor(fields) {
+    this.fields = fields;
+  }
+}
+
 /**
  * What a program threw, as the tagged error that ends it, with its place.
  *
@@ -88,6 +96,7 @@ function encodeMessage(name, message, code) {
  * @returns {{error: string, line?: number, column?: number}}
  */
 function encodeThrown(thrown, globals) {
+  if (thrown instanceof TaggedFailure) return thrown.fields;
   if (!isError(thrown)) return { error: encodeMessage("Error", describeNonError(thrown), "thrown_value") };
   const stack = readText(thrown, "stack", "");
   const name = readText(thrown, "name", "Error");

@@ -42,7 +42,9 @@ function begin(message) {
   if (message.fetch) installFetch();
   globalNames = [...message.namespaces.map(([name]) => name), "codemode", ...(message.fetch ? FETCH_GLOBALS : [])];
   if (message.language !== "javascript") {
-    failProgram(codedError("unsupported_language", `This sandbox runs JavaScript, not ${message.language}.`));
+    const startProgram = languages.get(message.language);
+    if (startProgram !== undefined) startProgram(message);
+    else failProgram(codedError("unsupported_language", `This sandbox runs JavaScript, not ${message.language}.`));
     return;
   }
   runProgram(message.source, message.line_offset).then(
@@ -147,8 +149,35 @@ function start() {
     event.preventDefault();
     failProgram(event.error);
   });
-  connect(receiveText);
-  lockDown();
+  if (prepareLanguage === null) {
+    connect(receiveText);
+    lockDown();
+  } else {
+    startPrepared(prepareLanguage);
+  }
+}
+
+/**
+ * Lock down when the language's own engine is loaded; no program begins before.
+ *
+ * @param {(assets: any) => Promise<void>} prepare
+ */
+function startPrepared(prepare) {
+  /** @type {string[] | null} */
+  let early = [];
+  const goOn = () => {
+    lockDown();
+    const texts = early ?? [];
+    early = null;
+    texts.forEach(receiveText);
+  };
+  connect(
+    (text) => {
+      if (early === null) receiveText(text);
+      else early.push(text);
+    },
+    (assets) => prepare(assets).then(goOn),
+  );
 }
 
 start();

@@ -56,6 +56,7 @@ function startNextStep() {
  * @returns {string}
  */
 function encodeStepError(error) {
+  if (error instanceof TaggedFailure) return error.fields.error;
   try {
     if (isError(error)) return encodeValue(error, "The error of a step", "lenient");
   } catch {

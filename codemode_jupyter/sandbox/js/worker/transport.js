@@ -6,8 +6,11 @@
 /** @type {(text: string) => void} */
 let sendText = () => {};
 
-/** @param {(text: string) => void} receive */
-function connect(receive) {
+/**
+ * @param {(text: string) => void} receive
+ * @param {(assets: any) => void} [receiveAssets] takes what came with the port
+ */
+function connect(receive, receiveAssets = () => {}) {
   /** @param {MessageEvent} event */
   const take = (event) => {
     const port = event.ports[0];
@@ -15,6 +18,7 @@ function connect(receive) {
     stopListeningGlobally("message", take);
     port.onmessage = (message) => receive(message.data);
     sendText = port.postMessage.bind(port);
+    receiveAssets(event.data);
   };
   listenGlobally("message", take);
 }

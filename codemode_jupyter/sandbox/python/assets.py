@@ -1,0 +1,81 @@
+"""The files of the Python that runs in the sandbox: which they are, and where they lie.
+
+Owns: the exact version of Pyodide, the digest that names one set of files, the folders they are looked for in. Never
+does: make them (``making.py``) or run them. Needs the standard library and platformdirs alone.
+
+A set is the glue (Pyodide's own scripts as one function), the WebAssembly module, Python's standard library and a
+memory snapshot with the common modules and the sandbox's own package imported. A snapshot fits only the very files it
+was made with, so a set is named by a digest of all that goes into it, and lies in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import platformdirs
+
+PYODIDE_VERSION = "314.0.7"
+
+PYODIDE_FILES = {
+    "pyodide.asm.mjs": "f7cdc8ece80678ceb712f8e65ebe6d3a83203a180c399865f49612a051693635",
+    "pyodide.asm.wasm": "cc36e3cab04fdfc9a63ff13eb52eae2b911bf46c025cc7b281f394bd3de1d5e6",
+    "pyodide.mjs": "6f1d60f7bf529beb300f0f47983c921d3982363640ba20af0e38efdddbc66109",
+    "python_stdlib.zip": "fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a",
+}
+"""What is used of the npm package ``pyodide``, with each file's SHA-256."""
+
+FILES = ("glue.js", "pyodide.asm.wasm", "python_stdlib.zip", "lock.json", "snapshot.bin")
+"""What a finished set holds."""
+
+FORMAT = 1
+"""Changes when ``making.py`` makes something else of the same files."""
+
+_HERE = Path(__file__).parent
+GUEST = _HERE / "guest"
+SCRIPTS = _HERE.parent / "js" / "python"
+
+
+@dataclass(frozen=True, slots=True)
+class PythonAssets:
+    """A finished set."""
+
+    folder: Path
+
+    @property
+    def glue(self) -> str:
+        """The script that defines ``makePyodide``."""
+        return (self.folder / "glue.js").read_text(encoding="utf-8")
+
+    @property
+    def size(self) -> int:
+        """All files together, in bytes."""
+        return sum((self.folder / name).stat().st_size for name in FILES)
+
+
+@cache
+def assets_digest() -> str:
+    """Return the name of the set that this version of the package needs."""
+    digest = hashlib.sha256(repr((FORMAT, PYODIDE_VERSION, PYODIDE_FILES)).encode())
+    for path in [SCRIPTS / "interpreter.js", SCRIPTS / "make_snapshot.js", *sorted(GUEST.glob("*.py"))]:
+        digest.update(f"\0{path.name}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Return the folder of this user's cache in which sets and Pyodide's files are kept."""
+    return platformdirs.user_cache_path("codemode-jupyter", appauthor=False)
+
+
+def assets_folder() -> Path:
+    """Return where the set lies, whether or not it is there."""
+    return cache_folder() / f"python-{assets_digest()}"
+
+
+def find_assets() -> PythonAssets | None:
+    """Return the set, or ``None`` where it was not made yet."""
+    folder = assets_folder()
+    return PythonAssets(folder) if all((folder / name).is_file() for name in FILES) else None

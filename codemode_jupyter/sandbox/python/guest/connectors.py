@@ -1,0 +1,157 @@
+"""The globals that a program calls: one object for each connector, and ``codemode``.
+
+Owns: their shape, and the errors that failed calls raise. Never does: decide anything; a call goes to the Worker's
+runtime, which numbers it, serves it from the log or asks the kernel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from .values import decode, encode
+
+
+class ToolError(Exception):
+    """A call that failed: in the tool, or because it was refused.
+
+    ``code`` is a word for programs or ``None``, ``data`` what the tool added, ``name`` the error's own name.
+    """
+
+    def __init__(self, message: str, *, name: str = "Error", code: str | None = None, data: Any = None) -> None:
+        super().__init__(message)
+        self.name = name
+        self.code = code
+        self.data = data
+
+
+class Calls:
+    """The calls under way: numbers them for the bridge and hands each its outcome."""
+
+    def __init__(self, bridge: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._bridge = bridge
+        self._loop = loop
+        self._futures: dict[int, asyncio.Future[str]] = {}
+        self._last = 0
+        self._steps: dict[int, Callable[[], Any]] = {}
+
+    async def call(self, connector: str, method: str, arguments: str) -> Any:
+        """Make a call and return its value."""
+        return decode(await self._made(lambda number: self._bridge.call(number, connector, method, arguments)))
+
+    async def step(self, name: str, run: Callable[[], Any]) -> Any:
+        """Have ``run`` run once, or its recorded value."""
+
+        def begin(number: int) -> None:
+            self._steps[number] = run
+            self._bridge.step(number, name)
+
+        return decode(await self._made(begin))
+
+    def function_of_step(self, number: int) -> Callable[[], Any]:
+        """Return the function of a step that is to run now."""
+        return self._steps.pop(number)
+
+    async def _made(self, begin: Callable[[int], None]) -> str:
+        self._last += 1
+        future = self._futures[self._last] = self._loop.create_future()
+        begin(self._last)
+        return await future
+
+    def deliver(self, number: int, text: str, failed: bool) -> None:  # noqa: FBT001  called from JavaScript
+        """Hand a call its outcome."""
+        future = self._futures.pop(number)
+        if future.done():  # its task was cancelled
+            return
+        if failed:
+            future.set_exception(tool_error(text))
+        else:
+            future.set_result(text)
+
+
+def tool_error(text: str) -> ToolError:
+    """Return the error that the tagged text of a failed call stands for."""
+    fields = decode(text)
+    if not isinstance(fields, dict):
+        return ToolError(str(fields))
+    data = fields.get("data")
+    code = data.get("code") if isinstance(data, dict) else None
+    return ToolError(str(fields.get("message", "")), name=str(fields.get("name", "Error")), code=code, data=data)
+
+
+class Connector:
+    """One connector: every attribute is a method, whose call the kernel judges."""
+
+    def __init__(self, calls: Calls, name: str, methods: tuple[str, ...] = ()) -> None:
+        self._calls = calls
+        self._name = name
+        self._methods = methods
+
+    def __getattr__(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        if method.startswith(("__", "_repr_", "_ipython_")):
+            raise AttributeError(method)
+        return self[method]
+
+    def __getitem__(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        calls, connector = self._calls, self._name
+
+        def call(*values: Any, **keywords: Any) -> Coroutine[Any, Any, Any]:
+            text = encode_arguments(values, keywords, f"{connector}.{method}")
+            return calls.call(connector, method, text)
+
+        call.__name__ = call.__qualname__ = method
+        return call
+
+    def __dir__(self) -> list[str]:
+        return list(self._methods)
+
+    def __repr__(self) -> str:
+        return f"<connector {self._name}: {', '.join(self._methods)}>"
+
+
+def encode_arguments(values: tuple[Any, ...], keywords: dict[str, Any], name: str) -> str:
+    """Return the text of a call's arguments: one dict or keywords are an object, several values a list."""
+    what = f"The arguments of {name}"
+    if keywords:
+        if len(values) == 1 and isinstance(values[0], dict) and not values[0].keys() & keywords.keys():
+            values = ({**values[0], **keywords},)
+        elif values:
+            raise TypeError(f"{name} takes keywords or values, not both: write {name}(name=value, …)")
+        else:
+            values = (keywords,)
+    while values and values[-1] is None:
+        values = values[:-1]
+    if not values:
+        return "{}"
+    if len(values) == 1:
+        return encode(values[0], what)
+    return f'{{"$type":"arguments","value":{encode(list(values), what)}}}'
+
+
+class Codemode:
+    """The built-in operations: ``search``, ``describe``, ``step``, ``run``."""
+
+    def __init__(self, calls: Calls, run_snippet: Callable[[str, Any], Coroutine[Any, Any, Any]]) -> None:
+        self._calls = calls
+        self._run_snippet = run_snippet
+
+    def search(self, query: str, limit: int | None = None) -> Coroutine[Any, Any, Any]:
+        """Find methods and snippets by words."""
+        given: tuple[Any, ...] = (query,) if limit is None else (query, {"limit": limit})
+        return self._calls.call("codemode", "search", encode_arguments(given, {}, "codemode.search"))
+
+    def describe(self, target: str) -> Coroutine[Any, Any, Any]:
+        """Say how a connector, a method or a snippet is used."""
+        return self._calls.call("codemode", "describe", encode_arguments((target,), {}, "codemode.describe"))
+
+    def step(self, name: str, run: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
+        """Run a function once; every pass gets the value it had."""
+        if not isinstance(name, str) or not name or not callable(run) or inspect.iscoroutine(run):
+            raise TypeError("codemode.step takes a name (text) and a function: codemode.step(name, function)")
+        return self._calls.step(name, run)
+
+    def run(self, name: str, input: Any = None) -> Coroutine[Any, Any, Any]:  # noqa: A002  as in JavaScript
+        """Run a saved snippet inside this program."""
+        return self._run_snippet(name, input)

@@ -1,0 +1,157 @@
+"""One pass of a Python program: begin it, hand it what happens, say what came of it.
+
+Owns: the program's globals and its main task. The Worker's runtime calls ``start``, ``deliver``, ``fire``
+and ``run_step``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import importlib
+import inspect
+import json
+import random
+import sys
+import types
+from typing import Any, NoReturn
+
+from . import console, failures
+from .connectors import Calls, Codemode, Connector, ToolError, encode_arguments
+from .loop import SandboxLoop
+from .source import FUNCTION, compile_program
+from .values import encode
+
+
+class Pass:
+    """A program that runs."""
+
+    def __init__(self, bridge: Any) -> None:
+        self._bridge = bridge
+        self._loop = SandboxLoop(bridge, self._report)
+        self._calls = Calls(bridge, self._loop)
+        self._globals: dict[str, Any] = {"ToolError": ToolError}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, text: str) -> None:
+        """Begin the program; ``text`` is JSON of its source, seed and namespaces."""
+        begin = json.loads(text)
+        console.install_console(self._bridge)
+        builtins.input = _refuse_input
+        random.seed(int(begin["seed"], 16))
+        sys.set_coroutine_origin_tracking_depth(1)
+        asyncio.set_event_loop(self._loop)
+        asyncio._set_running_loop(self._loop)  # noqa: SLF001  the loop runs from here to the program's end
+        for name, methods in begin["namespaces"]:
+            self._globals[name] = Connector(self._calls, name, tuple(methods))
+        self._globals["codemode"] = Codemode(self._calls, self._run_snippet)
+        self._start(self._run_program(begin["source"]))
+
+    def deliver(self, number: int, text: str, failed: bool) -> None:  # noqa: FBT001  called from JavaScript
+        """Hand a call its outcome and let the program go on."""
+        self._calls.deliver(number, text, failed)
+        self._loop.turn()
+
+    def fire(self, timer: int) -> None:
+        """Let a timer fire and the program go on."""
+        self._loop.fire(timer)
+
+    def run_step(self, number: int) -> None:
+        """Run the function of a step; it draws random numbers of its own."""
+        self._start(self._step(number, self._calls.function_of_step(number)))
+
+    def _start(self, work: Any) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        self._loop.turn()
+
+    async def _run_program(self, source: str) -> None:
+        try:
+            value = await self._evaluate(source, failures.PROGRAM_FILE, None)
+            text = encode(value, "The result")
+        except BaseException as error:  # noqa: BLE001  whatever it was ends the program
+            console.flush_console()
+            self._bridge.fail(failures.failure(error))
+        else:
+            console.flush_console()
+            self._bridge.finish(text)
+
+    async def _evaluate(self, source: str, filename: str, given: Any) -> Any:
+        module = types.ModuleType("__main__")
+        space = module.__dict__
+        space.update(self._globals)
+        space["__import_all__"] = lambda name: _import_all(space, name)
+        space["__value__"] = lambda value: _value(value, given)
+        space["__call__"] = lambda value: _value(value, given)
+        if filename != failures.PROGRAM_FILE:
+            space["input"] = given
+        else:
+            sys.modules["__main__"] = module  # where classes of the program say they come from
+        exec(compile_program(source, filename), space)  # noqa: S102  the program itself
+        return await space[FUNCTION]()
+
+    async def _run_snippet(self, name: str, given: Any) -> Any:
+        text = encode_arguments((name, given), {}, "codemode.run")
+        snippet = await self._calls.call("codemode", "run", text)
+        if snippet.get("language") != "python":
+            raise ToolError(
+                f'The snippet "{name}" is a JavaScript program; a Python program can run Python snippets only.',
+                code="unsupported_language",
+            )
+        # The input as the log has it, so that the snippet shares no object with its caller.
+        copied = None if given is None else json_copy(given)
+        safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in name)
+        return await self._evaluate(snippet["source"], f"snippet-{safe}.py", copied)
+
+    async def _step(self, number: int, run: Any) -> None:
+        state = random.getstate()
+        random.seed()
+        try:
+            value = run()
+            if inspect.isawaitable(value):
+                value = await value
+            text = encode(value, "The result of a step")
+        except BaseException as error:  # noqa: BLE001  a step's error is its outcome
+            random.setstate(state)
+            self._bridge.stepFailed(number, json.loads(failures.failure(error))["error"])
+        else:
+            random.setstate(state)
+            self._bridge.stepDone(number, text)
+
+    def _report(self, message: str, error: BaseException | None) -> None:
+        self._bridge.print("error", message if error is None else f"{message}: {failures.described(error)}")
+
+
+def json_copy(value: Any) -> Any:
+    """Return the value as another program would get it."""
+    from .values import decode  # noqa: PLC0415
+
+    return decode(encode(value, "The input"))
+
+
+async def _value(value: Any, given: Any) -> Any:
+    """Return what an expression comes to: functions are called with the input, coroutines awaited."""
+    if inspect.isfunction(value):
+        takes = [one for one in inspect.signature(value).parameters.values() if one.default is one.empty]
+        count = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in takes)
+        has_any = bool(inspect.signature(value).parameters)
+        value = value(given) if count == 1 or (has_any and given is not None) else value()
+    if inspect.isawaitable(value):
+        value = await value
+    return value
+
+
+def _import_all(space: dict[str, Any], name: str) -> None:
+    module = importlib.import_module(name)
+    names = getattr(module, "__all__", None) or [one for one in vars(module) if not one.startswith("_")]
+    space.update({one: getattr(module, one) for one in names})
+
+
+def _refuse_input(_prompt: object = "") -> NoReturn:
+    raise RuntimeError("input() is not available in a program: nobody is asked while it runs. Have a tool ask instead.")
+
+
+def make(bridge: Any) -> Pass:
+    """Return a pass that has not begun."""
+    return Pass(bridge)

@@ -1,0 +1,134 @@
+"""The program's text as a function that can be awaited.
+
+Owns: what value a program has: a ``return`` at the top, else the last expression; of definitions alone, the last
+function that nothing else refers to is called with ``input``. Never runs anything.
+
+The statements become the body of one ``async def`` whose names are all declared global, so ``await`` and ``return``
+may stand at the top and everything else means what it means in a module.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from typing import Any
+
+FUNCTION = "__program__"
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_DEFINITIONS = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Assign,
+    ast.AnnAssign,
+)
+
+
+def compile_program(text: str, filename: str) -> types.CodeType:
+    """Return code that, when executed, defines the program as the coroutine function ``FUNCTION``.
+
+    Raises
+    ------
+    SyntaxError
+        With the place in ``text``.
+    """
+    tree = ast.parse(text, filename)
+    tree = _Top().visit(tree)
+    body: list[ast.stmt] = tree.body
+    _add_value(tree, body)
+    # Compiled once to learn which names it binds, and once more with these declared global.
+    names = _bound_names(_module(body, ()), filename)
+    return compile(_module(body, names), filename, "exec")
+
+
+def _module(body: list[ast.stmt], names: tuple[str, ...]) -> ast.Module:
+    declared: list[ast.stmt] = [ast.Global(list(names))] if names else []
+    function = ast.AsyncFunctionDef(
+        name=FUNCTION,
+        args=ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]),
+        body=[*declared, *body] or [ast.Pass()],
+        decorator_list=[],
+        returns=None,
+        type_params=[],  # type: ignore[call-arg]  # the typing stubs are of the oldest Python
+    )
+    return ast.fix_missing_locations(ast.Module([function], []))
+
+
+def _bound_names(module: ast.Module, filename: str) -> tuple[str, ...]:
+    code = compile(module, filename, "exec")
+    [function] = [one for one in code.co_consts if isinstance(one, types.CodeType) and one.co_name == FUNCTION]
+    return tuple(name for name in (*function.co_varnames, *function.co_cellvars) if name.isidentifier())
+
+
+class _Top(ast.NodeTransformer):
+    """Changes what a function's body could not hold, outside of functions and classes."""
+
+    def visit(self, node: ast.AST) -> Any:
+        return node if isinstance(node, _SCOPES) else super().visit(node)
+
+    def visit_Global(self, node: ast.Global) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node)  # all names of the top are global
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if not isinstance(node.target, ast.Name):
+            return node
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        value: ast.expr = self.visit(node.value)
+        return ast.copy_location(ast.Assign([node.target], value), node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        if node.names[0].name != "*":
+            return node
+        call = ast.Call(ast.Name("__import_all__", ast.Load()), [ast.Constant(node.module)], [])
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        """Make ``asyncio.run(x)`` an ``await x``: the loop runs already."""
+        self.generic_visit(node)
+        function = node.func
+        if (
+            isinstance(function, ast.Attribute)
+            and function.attr == "run"
+            and isinstance(function.value, ast.Name)
+            and function.value.id == "asyncio"
+            and len(node.args) == 1
+        ):
+            return ast.copy_location(ast.Await(node.args[0]), node)
+        return node
+
+
+def _add_value(tree: ast.Module, body: list[ast.stmt]) -> None:
+    if not body:
+        return
+    last = body[-1]
+    if isinstance(last, ast.Expr):
+        body[-1] = ast.copy_location(ast.Return(_asked("__value__", last.value)), last)
+    elif all(isinstance(statement, _DEFINITIONS) or _is_text(statement) for statement in body):
+        name = _main_function(tree, body)
+        if name is not None:
+            body.append(ast.Return(_asked("__call__", ast.Name(name, ast.Load()))))
+
+
+def _asked(function: str, value: ast.expr) -> ast.expr:
+    return ast.Await(ast.Call(ast.Name(function, ast.Load()), [value], []))
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _main_function(tree: ast.Module, body: list[ast.stmt]) -> str | None:
+    functions = [one for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for function in reversed(functions):
+        inside = {id(node) for node in ast.walk(function)}
+        used = (
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and node.id == function.name and isinstance(node.ctx, ast.Load)
+        )
+        if all(id(node) in inside for node in used):
+            return function.name
+    return None

@@ -1,0 +1,212 @@
+"""Making the files of the sandbox's Python, once for each version of them.
+
+Owns: fetching Pyodide by Deno from the npm registry that the user's configuration names, checking it, making the glue
+and the snapshot. Never does: fetch anything else, or leave a half-made set behind. Needs Deno and, the first time, a
+network; the sandbox itself never has one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.python.assets import (
+    FILES,
+    GUEST,
+    PYODIDE_FILES,
+    PYODIDE_VERSION,
+    SCRIPTS,
+    PythonAssets,
+    assets_folder,
+    cache_folder,
+    find_assets,
+)
+
+FETCH_SECONDS = 300.0
+SNAPSHOT_SECONDS = 120.0
+
+_GLOBALS = (
+    # What the glue is given …
+    *("globalThis", "WebAssembly", "readbuffer"),
+    # … and what it must not find, so that it takes the place for a bare JavaScript shell.
+    *("self", "window", "document", "Deno", "process", "navigator", "location", "importScripts", "require", "module"),
+    *("fetch", "XMLHttpRequest", "WebSocket", "Worker", "Bun"),
+)
+_LOCK = {
+    "info": {"abi_version": "2026_0", "arch": "wasm32", "platform": "emscripten_5_0_3", "python": "3.14.2"},
+    "packages": {},
+}
+"""Pyodide's list of packages to load, which is empty: it fetches none."""
+
+
+def ensure_assets(deno: str) -> PythonAssets:
+    """Return the set, making it first where it is not there; blocks, some seconds then.
+
+    Parameters
+    ----------
+    deno : str
+        Path of the ``deno`` executable.
+
+    Raises
+    ------
+    CodemodeError
+        ``python_not_available``: Pyodide cannot be had or the set cannot be made; says why.
+    """
+    found = find_assets()
+    if found is not None:
+        return found
+    folder = assets_folder()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        pyodide = _pyodide(deno)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="making-") as made:
+            _make(deno, pyodide, Path(made))
+            shutil.rmtree(folder, ignore_errors=True)  # an incomplete one
+            with contextlib.suppress(OSError):  # somebody else made it meanwhile
+                Path(made).replace(folder)
+            Path(made).mkdir(exist_ok=True)  # for its own removal
+    except OSError as error:
+        raise _unavailable(f"the files cannot be written: {error}") from error
+    found = find_assets()
+    if found is None:
+        raise _unavailable(f"the files in {folder} are not complete")
+    return found
+
+
+def _pyodide(deno: str) -> Path:
+    """Return the folder with Pyodide's own files, fetched where they are not there yet."""
+    folder = cache_folder() / f"pyodide-{PYODIDE_VERSION}"
+    if _is_intact(folder):
+        return folder
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="fetching-") as temporary:
+        _run(
+            [deno, "cache", "--quiet", "--no-config", "--no-lock", f"npm:pyodide@{PYODIDE_VERSION}"],
+            FETCH_SECONDS,
+            "Pyodide cannot be fetched from the npm registry",
+            DENO_DIR=temporary,
+        )
+        fetched = next(Path(temporary).glob(f"npm/**/pyodide/{PYODIDE_VERSION}/pyodide.asm.wasm"), None)
+        if fetched is None or not _is_intact(fetched.parent):
+            raise _unavailable(f"what the npm registry has as pyodide {PYODIDE_VERSION} is not what it should be")
+        kept = Path(temporary) / "kept"
+        kept.mkdir()
+        for name in PYODIDE_FILES:
+            shutil.copyfile(fetched.parent / name, kept / name)
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            kept.replace(folder)
+    return folder
+
+
+def _is_intact(folder: Path) -> bool:
+    try:
+        return all(
+            hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest for name, digest in PYODIDE_FILES.items()
+        )
+    except OSError:
+        return False
+
+
+def _make(deno: str, pyodide: Path, folder: Path) -> None:
+    for name in ("pyodide.asm.wasm", "python_stdlib.zip"):
+        shutil.copyfile(pyodide / name, folder / name)
+    (folder / "lock.json").write_text(json.dumps(_LOCK), encoding="utf-8")
+    glue = make_glue(
+        (pyodide / "pyodide.asm.mjs").read_text(encoding="utf-8"), (pyodide / "pyodide.mjs").read_text(encoding="utf-8")
+    )
+    (folder / "glue.js").write_text(glue, encoding="utf-8", newline="\n")
+    scripts = [(SCRIPTS / name).read_text(encoding="utf-8") for name in ("interpreter.js", "make_snapshot.js")]
+    script = folder / "make.js"
+    script.write_text("\n".join([glue, *scripts]), encoding="utf-8")
+    _run(
+        [
+            deno,
+            "run",
+            "--quiet",
+            "--no-prompt",
+            "--no-config",
+            "--no-lock",
+            "--no-remote",
+            "--no-npm",
+            f"--allow-read={_path_list(folder, GUEST)}",
+            f"--allow-write={_path_list(folder)}",
+            str(script),
+            str(folder),
+            str(GUEST),
+            str(folder / "snapshot.bin"),
+        ],
+        SNAPSHOT_SECONDS,
+        "the snapshot cannot be made",
+    )
+    for path in folder.iterdir():
+        if path.name not in FILES:
+            path.unlink()
+
+
+def make_glue(low_level: str, interface: str) -> str:
+    """Return Pyodide's two modules as one script that defines ``makePyodide(globalThis, WebAssembly, readbuffer)``.
+
+    Raises
+    ------
+    CodemodeError
+        ``python_not_available``: the modules are not those of the pinned version.
+    """
+    low_level = _replaced(low_level, "export default _createPyodideModule;", "")
+    low_level = low_level.replace("import.meta.url", '""')
+    # Random bytes by `crypto`, as in a page, not by a command of the shell that it takes the place for.
+    low_level = _replaced(low_level, "if(ENVIRONMENT_IS_SHELL){return view=>{", "if(false){return view=>{")
+    export = re.search(r"export\{(\w+) as loadPyodide,\w+ as version\};", interface)
+    if export is None:
+        raise _unavailable("Pyodide's interface has another form than expected")
+    body = interface[: export.start()]
+    shell = "const read = () => {}, load = () => {};"
+    return (
+        f"function makePyodide({', '.join(_GLOBALS)}) {{\n{shell}\n{low_level}\n"
+        f"const loadPyodide = (() => {{\n{body}\nreturn {export[1]};\n}})();\n"
+        "return { loadPyodide, createPyodideModule: _createPyodideModule };\n}\n"
+    )
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    if text.count(old) != 1:
+        raise _unavailable("Pyodide's glue has another form than expected")
+    return text.replace(old, new)
+
+
+def _path_list(*paths: Path) -> str:
+    return ",".join(str(path).replace(",", ",,") for path in paths)
+
+
+def _run(command: list[str], seconds: float, what: str, **environment: str) -> None:
+    try:
+        done = subprocess.run(  # noqa: S603  the user's own Deno, with arguments of ours alone
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            env={**os.environ, "NO_COLOR": "1", "DENO_NO_UPDATE_CHECK": "1", **environment},
+        )
+    except subprocess.TimeoutExpired:
+        raise _unavailable(f"{what}: it took longer than {seconds:g} s") from None
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
+        raise _unavailable(f"{what}: {lines[0][:300] if lines else f'exit code {done.returncode}'}")
+
+
+def _unavailable(why: str) -> CodemodeError:
+    return CodemodeError(
+        "python_not_available",
+        f"Programs in Python cannot run here: {why}.",
+        hint=f"The first such program fetches Pyodide {PYODIDE_VERSION} by Deno from the npm registry "
+        "(NPM_CONFIG_REGISTRY or .npmrc name another one), and keeps it in your cache folder.",
+    )

@@ -1,0 +1,203 @@
+"""Programs in Python: the language, calls, values, errors, and that they replay."""
+
+import asyncio
+import json
+
+import pytest
+
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.deno import find_deno
+from codemode_jupyter.sandbox.python.making import ensure_assets
+from tests.sandbox.conftest import make_deno
+from tests.sandbox.kernel import GATED, Fails, Kernel, evaluate, failure
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.fixture(scope="module")
+def python():
+    """The headless sandbox with Python in it."""
+    executor = make_deno()
+    try:
+        ensure_assets(find_deno())
+    except CodemodeError as error:
+        pytest.skip(str(error))
+    yield executor
+    asyncio.run(executor.close())
+
+
+async def value_of(executor, source, **options):
+    return await evaluate(executor, source, language="python", **options)
+
+
+async def test_a_program_calls_waits_and_gathers(python):
+    source = """
+import asyncio
+last = (await asyncio.gather(*[it.later(ms=m) for m in (20, 1)]))[0]["ms"]
+async with asyncio.TaskGroup() as group:
+    a = group.create_task(it.echo(a=1))
+    b = group.create_task(it.echo({"b": "é"}))
+async def slow():
+    await asyncio.sleep(5)
+try:
+    await asyncio.wait_for(slow(), 0.02)
+except TimeoutError:
+    late = True
+for i in range(9):
+    if i == 3:
+        return [last, a.result() | b.result(), late, i]
+"""
+    assert await value_of(python, source) == [20, {"a": 1, "b": "é"}, True, 3]
+
+
+async def test_no_time_passes_for_a_program_while_a_person_thinks(python):
+    source = "import asyncio\nasync with asyncio.timeout(0.02):\n    await it.gated()"
+    assert (await Kernel(source, language="python").run(python)).kind == "paused"
+
+
+async def test_values_come_back_as_they_went_out(python):
+    source = """
+import datetime
+from decimal import Decimal
+sent = [2**60, 1.0, 0.5, float("nan"), -0.0, b"ab", (1, True), {3}, {1: "a"}, {"$type": 1}, Decimal("1.10"), None,
+        "é🦊", datetime.datetime(2024, 5, 1, 12), datetime.datetime(2024, 5, 1, tzinfo=datetime.UTC)]
+got = await it.echo(v=sent)
+repr(got["v"]) == repr(sent)
+"""
+    assert await value_of(python, source) is True
+
+
+async def test_what_is_printed_warned_and_logged_are_console_lines(python):
+    source = (
+        "import sys, logging, warnings\nprint('a', 1)\nprint('b', end='')\nprint('c')\nprint('err', file=sys.stderr)\n"
+        "logging.warning('careful')\nit.echo()\nprint('end', end='')"
+    )
+    kernel = Kernel(source, language="python")
+    await kernel.run(python)
+    assert kernel.lines[:4] == [("log", "a 1"), ("log", "bc"), ("error", "err"), ("warn", "careful")]
+    assert kernel.lines[4][0] == "warn"
+    assert "never awaited" in kernel.lines[4][1]
+    assert "line 7" in kernel.lines[4][1]
+    assert kernel.lines[5] == ("log", "end")
+    assert kernel.asked == []
+
+
+REFUSED = """
+import asyncio, subprocess, sys, threading
+def tried(work):
+    try:
+        return work()
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+[tried(work) for work in (
+    lambda: input("who? "), lambda: threading.Thread(target=print).start(), lambda: subprocess.run(["ls"]),
+    lambda: sys.exit(3), lambda: asyncio.get_running_loop().run_in_executor(None, print))]
+"""
+
+
+async def test_what_a_sandbox_cannot_have_is_refused_with_a_word(python):
+    refused = await value_of(python, REFUSED)
+    for text, word in zip(refused, ("not available", "thread", "process", "SystemExit", "no threads"), strict=True):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(d):\n    return d['é']['k']\nf({'é': {}})", ("KeyError", "'k'", 2, 12)),
+        ("x = (1 +\ny = 2", ("SyntaxError", "'(' was never closed", 1, 5)),
+        ("await it.fails(message='nope')", ("Error", "nope", 1, 1)),
+        ("await it.echo(f=object())", ("NotStorableError", "at ['f'] is of type object", 1, 7)),
+        ("def f():\n    f()\nf()", ("RecursionError", "recursion", 2, 5)),
+    ],
+)
+async def test_an_error_names_what_happened_and_the_place_in_the_program(python, source, expected):
+    name, message, line, column = expected
+    error, end = await failure(python, source, language="python")
+    assert error["name"] == name
+    assert message in error["message"]
+    assert (end.line, end.column) == (line, column)
+    assert "codemode_guest" not in json.dumps(error)
+
+
+async def test_a_pause_cannot_be_caught(python):
+    source = (
+        "try:\n    x = await it.gated()\nexcept BaseException:\n    await it.echo(caught=True)\n"
+        "finally:\n    print('over')\nx"
+    )
+    kernel = Kernel(source, language="python")
+    assert (await kernel.run(python)).kind == "paused"
+    assert kernel.lines == []
+    kernel.approve()
+    assert json.loads((await kernel.run(python)).value) == "approved"
+
+
+SAME = """
+import asyncio, random, uuid, secrets, os, time, datetime
+async def work(n):
+    await asyncio.sleep(random.random() / 100)
+    got = await it.later(ms=n)
+    await asyncio.sleep(0)
+    return [got["ms"], random.random()]
+tasks = [asyncio.create_task(work(n)) for n in (9, 2, 5)]
+done = []
+for task in asyncio.as_completed(tasks):
+    done.append(await task)
+async def real():
+    return [random.random(), secrets.token_hex(4)]
+step = await codemode.step("draw", real)
+[done, step, random.getrandbits(64), str(uuid.uuid4()), str(uuid.uuid1()), secrets.token_hex(8), os.urandom(4).hex(),
+ time.time(), time.monotonic(), datetime.datetime.now().isoformat(), hash("a"), list({"x", "y", "z"}),
+ await it.gated()]
+"""
+
+
+async def test_a_program_takes_the_same_way_in_every_pass(python):
+    kernel = Kernel(SAME, language="python")
+    first = await kernel.run(python)
+    assert first.kind == "paused"
+    asked = [(call.method, call.arguments) for call in kernel.asked]
+    kernel.approve()
+    ends = [await kernel.run(python) for _ in range(2)]
+    assert [end.kind for end in ends] == ["completed", "completed"], ends
+    assert ends[0].value == ends[1].value
+    assert kernel.asked == []
+    assert [method for method, _ in asked].count("later") == 3
+    assert kernel.steps == ["draw"]
+    other = await Kernel(SAME.replace("await it.gated()", "0"), language="python").run(python)
+    assert json.loads(other.value)[2:4] == json.loads(ends[0].value)[2:4]
+
+
+async def test_what_javascript_reaches_from_python_is_empty_handed(python):
+    source = (
+        "import js\nfound = [name for name in ('fetch', 'Deno', 'WebSocket', 'process') "
+        "if hasattr(js, name)]\n"
+        "from pyodide.code import run_js\n"
+        "try:\n    run_js('1+1')\n    ran = True\nexcept Exception as error:\n    ran = False\n"
+        "try:\n    js.Object.constructor('return this')()\nexcept Exception as error:\n    found.append('refused')\n"
+        "import urllib.request\n"
+        "try:\n    urllib.request.urlopen('http://127.0.0.1:1/')\n"
+        "except Exception as error:\n    found.append(type(error).__name__)\n"
+        "[found, ran]"
+    )
+    found, ran = await value_of(python, source)
+    assert found == ["refused", "URLError"]
+    assert ran is False
+
+
+async def test_a_program_that_never_ends_is_ended(python):
+    end = await Kernel("while True: pass", language="python", timeout=0.5).run(python)
+    assert end.kind == "timeout"
+    assert await value_of(python, "1") == 1
+
+
+async def test_leaving_the_interpreter_ends_the_program_alone(python):
+    error, _ = await failure(python, "import os\nos._exit(1)", language="python")
+    assert error["data"]["code"] == "interpreter_failed"
+    assert await value_of(python, "2") == 2
+
+
+async def test_a_failure_of_a_tool_keeps_its_code_and_data(python):
+    tools = {"it.bad": lambda _: Fails("no such row", "KeyError", code="not_found", row=7), "it.gate": lambda _: GATED}
+    source = "try:\n    await it.bad()\nexcept ToolError as e:\n    x = [e.name, e.code, e.data['row']]\nx"
+    assert await value_of(python, source, tools=tools) == ["KeyError", "not_found", 7]
