@@ -16,7 +16,7 @@ import json
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
 from codemode_jupyter.errors import CodemodeError
@@ -30,6 +30,9 @@ MOST_ENTRIES = 1_000
 
 _QUIET_TURNS = 10
 """Turns of the event loop in which nothing happens, after which a tool is taken to wait for answers only."""
+
+_Key: TypeAlias = tuple[str, str, str]
+"""What tells a step or a question from others: its kind; its name, or its payload; the schema of its answer."""
 
 _in_step: ContextVar[bool] = ContextVar("codemode_in_step", default=False)
 
@@ -66,7 +69,7 @@ class CallJournal:
         self._keeper = keeper
         self._on_rest = on_rest
         self._may_ask = may_ask
-        self._recorded: dict[tuple[str, str, str], deque[JournalRow]] | None = None
+        self._recorded: dict[_Key, deque[JournalRow]] | None = None
         self._numbers = 0
         self._moves = 0
         self._under_way = 0
@@ -103,7 +106,7 @@ class CallJournal:
                 hint='A tool with replay="reexecute" cannot ask; declare it with replay="record".',
             )
         subject, shape = values.encode(payload), _schema_text(schema, self._row.name)
-        entry = self._claim("question", values.canonical(subject), shape or "")
+        entry = self._claim(_question_key(subject, shape))
         if entry is None:
             await self._all_repeated(f"asked a person something new ({subject[:100]})")
             number = self._take_number()
@@ -133,7 +136,7 @@ class CallJournal:
             raise CodemodeError(
                 "invalid_option", f"{self._row.name} made a step without a name or function.", hint=hint
             )
-        entry = self._claim("step", name, "")
+        entry = self._claim(("step", name, ""))
         if entry is None:
             await self._all_repeated(f'made a new step, "{name[:100]}"')
             entry = await self._run_step(name, function)
@@ -158,8 +161,8 @@ class CallJournal:
         if self._recorded is None:
             self._recorded = {}
             for entry in self._keeper.journal_of(self._row):
-                subject = values.canonical(entry.subject) if entry.kind == "question" else entry.subject
-                key = (entry.kind, subject, entry.schema or "")
+                is_step = entry.kind == "step"
+                key = ("step", entry.subject, "") if is_step else _question_key(entry.subject, entry.schema)
                 self._recorded.setdefault(key, deque()).append(entry)
                 self._numbers = max(self._numbers, entry.number + 1)
 
@@ -176,10 +179,10 @@ class CallJournal:
             raise self.fault
         self.open()
 
-    def _claim(self, kind: str, subject: str, schema: str) -> JournalRow | None:
+    def _claim(self, key: _Key) -> JournalRow | None:
         self._moves += 1
         assert self._recorded is not None  # noqa: S101  it is open
-        entries = self._recorded.get((kind, subject, schema))
+        entries = self._recorded.get(key)
         return entries.popleft() if entries else None
 
     def _unclaimed(self) -> list[JournalRow]:
@@ -256,6 +259,10 @@ class CallJournal:
         self._on_rest(self)
 
 
+def _question_key(payload: str, schema: str | None) -> _Key:
+    return "question", values.canonical(payload), "" if schema is None else values.canonical(schema)
+
+
 async def _called(name: str, function: Callable[[], object]) -> object:
     token = _in_step.set(True)
     try:
@@ -274,7 +281,7 @@ def _schema_text(schema: object, name: str) -> str | None:
     why = "it is no JSON object"
     if isinstance(schema, Mapping):
         try:
-            text = json.dumps(schema, sort_keys=True, allow_nan=False)
+            text = json.dumps(schema, allow_nan=False)  # in its order, which is that of the form
         except (TypeError, ValueError, RecursionError) as error:
             why = str(error)
         else:

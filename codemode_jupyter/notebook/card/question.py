@@ -139,7 +139,7 @@ def _default(asked: QuestionField) -> str:
 
 
 def _bounds(asked: QuestionField) -> str:
-    parts = [_KINDS.get(asked.kind) or asked.format]
+    parts = [_KINDS.get(asked.kind) or ("" if asked.format == "date" else asked.format)]
     if asked.kind == "choices":
         parts.append(", ".join(option_text(value) for value, _ in asked.options[:20]))
     unit = {"text": " characters", "choices": " of them"}.get(asked.kind, "")
