@@ -28,8 +28,16 @@ LANGUAGES = {"js": "javascript", "javascript": "javascript", "ts": "javascript",
 """TypeScript is JavaScript whose types are erased."""
 
 
+def _seconds(text: str) -> float:
+    """Return a number of seconds, 0 or more."""
+    seconds = float(text)
+    if not seconds >= 0:
+        raise ValueError(text)
+    return seconds
+
+
 def parse_options(line: str) -> Namespace:
-    """Return the options ``runtime``, ``language``, ``output`` and ``wait`` of the first line of a cell.
+    """Return the options ``runtime``, ``language``, ``output``, ``wait`` and ``detach`` of the first line of a cell.
 
     Raises
     ------
@@ -43,7 +51,10 @@ def parse_options(line: str) -> Namespace:
     parser.add_argument("-l", "--language", default="js")
     parser.add_argument("-o", "--output")
     parser.add_argument("--wait", action="store_true")
+    parser.add_argument("--detach", nargs="?", const=True, type=_seconds, metavar="SECONDS")
     options = parser.parse_line(line)
+    if options.wait and options.detach is not None:
+        raise UsageError("--wait waits for the end and --detach does not: use one of them")
     if options.output is not None and (not options.output.isidentifier() or keyword.iskeyword(options.output)):
         raise UsageError(f"-o {options.output}: that is not a name for a variable")
     language = options.language.lower()
@@ -105,7 +116,8 @@ class ProgramCells:
             view.attach(execution_id)
 
         try:
-            outcome = await until_done(runtime.execute(program, language=options.language, on_start=begin))
+            running = runtime.execute(program, language=options.language, on_start=begin, detach=options.detach)
+            outcome = await until_done(running)
             if outcome.status == "paused" and options.wait:
                 outcome = await self._wait(runtime, outcome.execution_id)
         except Stopped as stop:
@@ -115,7 +127,7 @@ class ProgramCells:
         if options.output:
             if outcome.status == "completed":
                 self._namespace[options.output] = outcome.result
-            elif outcome.status == "paused":
+            elif outcome.status == "paused" or outcome.is_detached:
                 self._deliver_later(runtime, outcome.execution_id, options.output)
         return returned_or_raised(outcome)
 

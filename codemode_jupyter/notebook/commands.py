@@ -16,7 +16,7 @@ from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.notebook.card import RunView, show_execution
+from codemode_jupyter.notebook.card import InboxView, RunView, show_execution
 from codemode_jupyter.notebook.doctor import diagnose
 from codemode_jupyter.notebook.doctor.report import Diagnosis
 from codemode_jupyter.notebook.environment import NotebookEnvironment
@@ -117,6 +117,8 @@ async def _pending(runtime: Runtime, _given: Namespace) -> str:
     parts = [_waiting(calls)] if calls else []
     if stale := await runtime.stale():
         parts.append(f"{_runs(stale)} cut off when the kernel ended: %codemode recover takes up again what can go on.")
+    if arrived := len(_environment().inbox.unseen):
+        parts.append(f"{_runs([0] * arrived)[:-4]} ended in the background: %codemode inbox shows how.")
     return "\n\n".join(parts) or "Nothing is waiting for approval."
 
 
@@ -185,6 +187,10 @@ async def _snippets(runtime: Runtime, _given: Namespace) -> str:
     return table(("NAME", "SAVED", "DESCRIPTION"), rows)
 
 
+async def _inbox(runtime: Runtime, _given: Namespace) -> None:
+    await InboxView(runtime, _environment().inbox).show()
+
+
 # -- deciding ----------------------------------------------------------------------------------------------------------
 
 
@@ -210,6 +216,13 @@ async def _reject(runtime: Runtime, given: Namespace) -> str:
         f"Nothing of execution {short_id(execution_id)} that could be rejected is waiting.",
         hint="`%codemode pending` lists what is.",
     )
+
+
+async def _detach(runtime: Runtime, given: Namespace) -> str:
+    execution_id = await _find(runtime, given.arguments[0])
+    if await runtime.detach(execution_id):
+        return f"Detached: run {short_id(execution_id)} goes on by itself; %codemode inbox will show how it ended."
+    return f"Run {short_id(execution_id)} has ended already: %codemode show {short_id(execution_id)} shows how."
 
 
 async def _rollback(runtime: Runtime, given: Namespace) -> str:
@@ -279,10 +292,15 @@ async def _remove(runtime: Runtime, given: Namespace) -> str:
 # -- without a runtime ------------------------------------------------------------------------------------------------
 
 
-async def _doctor(namespace: dict[str, Any], name: str | None) -> Diagnosis:
+def _environment() -> NotebookEnvironment:
     environment = current_environment()
     if not isinstance(environment, NotebookEnvironment):
         raise UsageError("the extension is not loaded: run `%load_ext codemode_jupyter` first")
+    return environment
+
+
+async def _doctor(namespace: dict[str, Any], name: str | None) -> Diagnosis:
+    environment = _environment()
     values = [find_runtime(namespace, name)] if name is not None else list(namespace.values())
     runtimes = [value for value in values if isinstance(value, Runtime)]
     return await until_done(diagnose(get_ipython(), environment, runtimes))
@@ -295,9 +313,11 @@ async def _nothing(_runtime: Runtime, _given: Namespace) -> None:
 COMMANDS = {
     "pending": Command("pending", "list the calls that wait for you", _pending),
     "history": Command("history", f"list the newest {HISTORY_LENGTH} executions", _history),
+    "inbox": Command("inbox", "show what waits for you, and how detached runs ended", _inbox),
     "show": Command("show ID", "show an execution's card again", _show, 1, 1),
     "approve": Command("approve ID [SEQ]", "approve all that waits, or one call, and go on", _approve, 1, 2),
     "reject": Command("reject ID [SEQ]", "reject it; the execution ends", _reject, 1, 2),
+    "detach": Command("detach ID", "let a run go on by itself; the inbox will show how it ended", _detach, 1, 1),
     "recover": Command("recover", "go on with runs that were cut off when the kernel ended; ask about doubt", _recover),
     "rollback": Command("rollback ID", "undo what an execution did, newest first", _rollback, 1, 1),
     "snippets": Command("snippets", "list the saved programs", _snippets),

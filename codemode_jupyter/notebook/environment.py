@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.inbox import Inbox
 from codemode_jupyter.notebook.location import database_path
-from codemode_jupyter.runtime.detached_exit import ExitHook
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
 from codemode_jupyter.sandbox.protocol import Executor
 
 if TYPE_CHECKING:  # imported when they are needed: loading the extension must stay quick
+    from codemode_jupyter.runtime.detached_exit import ExitHook
     from codemode_jupyter.sandbox.browser import BrowserExecutor
 
 SHORT_WAIT = 1.0
@@ -57,8 +57,8 @@ class NotebookEnvironment:
         if self._may_have_page():
             self._browser_executor()
 
-    async def executor(self) -> Executor:
-        """Return the browser's executor when a page answers, else the headless one.
+    async def executor(self, language: str = "javascript") -> Executor:
+        """Return the browser's executor when a page answers, else the headless one; for Python always that.
 
         Every call asks the page again, since one may have been opened; only a page that may still be loading is waited
         for long, and that once.
@@ -71,6 +71,14 @@ class NotebookEnvironment:
         """
         browser = None
         has_headless = find_deno() is not None
+        if language == "python":
+            if not has_headless:
+                raise CodemodeError(
+                    "no_sandbox",
+                    "Programs in Python run in the headless sandbox, which is not installed.",
+                    hint="Run `pip install 'codemode-jupyter[python]'`.",
+                )
+            return self._headless_executor()
         if self._has_kernel() and (self._may_have_page() or not has_headless):
             browser = self._browser_executor()
             self._waited_in_vain = not await browser.ready(self.patience())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from codemode_jupyter.notebook.environment import NotebookEnvironment
+from codemode_jupyter.notebook.inbox import Inbox
 from codemode_jupyter.notebook.magics import CodemodeMagics
 from codemode_jupyter.notebook.transform import MAGIC_NAME, AwaitedCell, AwaitedMagics
 from codemode_jupyter.runtime.environment import install_environment
@@ -38,6 +39,7 @@ class Extension:
         environment = NotebookEnvironment(shell)
         install_environment(environment)
         self._undo += [lambda: install_environment(None), environment.close]
+        self._show_arrivals(magics, environment.inbox)
         if getattr(shell, "kernel", None) is not None:
             self._when_loop_runs(lambda: self._meet_kernel(environment))
 
@@ -66,6 +68,16 @@ class Extension:
 
         formatter.for_type_by_name(*OUTCOME_TYPE, first_outcome)
         self._undo.append(lambda: formatter.pop(".".join(OUTCOME_TYPE), None))
+
+    def _show_arrivals(self, magics: CodemodeMagics, inbox: Inbox) -> None:
+        """Have each cell say below it what arrived in the inbox since the last one."""
+
+        def after_cell(*_: Any) -> None:
+            magics.show_arrivals(inbox)
+
+        events = self.shell.events
+        events.register("post_run_cell", after_cell)
+        self._undo.append(lambda: events.unregister("post_run_cell", after_cell))
 
     def _meet_kernel(self, environment: NotebookEnvironment) -> None:
         """Let comm messages through, and make the page ready once the current cell has ended."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from codemode_jupyter.runtime.detached_exit import DetachedExit
+if TYPE_CHECKING:
+    from codemode_jupyter.runtime.detached_exit import DetachedExit
 
 
 class Inbox:

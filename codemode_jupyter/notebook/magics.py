@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from codemode_jupyter.notebook.transform import MAGIC_NAME
 
 if TYPE_CHECKING:
+    from codemode_jupyter.notebook.card import Badge
     from codemode_jupyter.notebook.cell import ProgramCells
+    from codemode_jupyter.notebook.inbox import Inbox
 
 CELL_HELP = """Run a program in the sandbox of the notebook's page.
 
 ::
 
-    %%codemode [-r RUNTIME] [-l LANGUAGE] [-o VARIABLE] [--wait]
+    %%codemode [-r RUNTIME] [-l LANGUAGE] [-o VARIABLE] [--wait | --detach [SECONDS]]
 
 The body is one program in JavaScript or TypeScript that composes the tools of a runtime. ``%%codemode`` must be the
 first line of its cell.
@@ -34,6 +36,9 @@ first line of its cell.
     approval in a later cell.
 --wait
     Go on waiting while calls wait for approval. Without it the cell ends at the pause, so that "Run All" goes on.
+--detach [SECONDS]
+    Let the run go when it waits for you, or after so many seconds: it goes on by itself, Stop does not end it, and the
+    inbox (``%codemode inbox``) keeps how it ended until you have seen it, also over a restart of the kernel.
 
 The value of the cell is the outcome (``_``). A program that fails makes the cell fail. Stop ends the run; while a
 person decides it only ends the waiting.
@@ -51,6 +56,7 @@ class CodemodeMagics:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._cells: ProgramCells | None = None
+        self._badge: Badge | None = None
 
     def register(self) -> None:
         """Add both magics to the shell."""
@@ -81,6 +87,16 @@ class CodemodeMagics:
         from codemode_jupyter.notebook.commands import run_command  # noqa: PLC0415  quick loading
 
         return await run_command(self._shell.user_ns, line)
+
+    def show_arrivals(self, inbox: Inbox) -> None:
+        """Say below the cell that has just been run what arrived in the inbox meanwhile."""
+        if not inbox.unseen:
+            return
+        if self._badge is None:
+            from codemode_jupyter.notebook.card import Badge  # noqa: PLC0415  imports widgets
+
+            self._badge = Badge(inbox)
+        self._badge.show()
 
     def close(self) -> None:
         """Forget what cells still wait for."""

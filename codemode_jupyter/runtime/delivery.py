@@ -15,6 +15,7 @@ import inspect
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.detached_exit import DetachedExit, ExitHook, read_exit
@@ -74,26 +75,26 @@ class Deliveries:
         self._told.add(row.id)
         task = asyncio.get_running_loop().create_task(self._tell(store, hook, row), name=f"delivery of {row.id}")
         self._telling[row.id] = task
-        task.add_done_callback(lambda _: self._telling.pop(row.id, None))
+        task.add_done_callback(partial(self._over, store, row))
 
     async def _tell(self, store: Store, hook: ExitHook, row: ExitRow) -> None:
-        failed = False
-        try:
-            answer = hook(await self._shaped(read_exit(row)))
-            if inspect.isawaitable(answer):
-                await answer
-            with store.transaction(durable=False) as connection:
-                store.exits.delete(connection, row.id)
-        except Exception:  # noqa: BLE001  the hook is the user's own
-            failed = True
-            _log.exception("The hook for the end of %s failed; it is called again by `recover()`.", row.execution)
-        finally:
-            if failed or row.id in self._told:
-                self._release(store, row, failed=failed)
+        answer = hook(await self._shaped(read_exit(row)))
+        if inspect.isawaitable(answer):
+            await answer
+        with store.transaction(durable=False) as connection:
+            store.exits.delete(connection, row.id)
 
-    def _release(self, store: Store, row: ExitRow, *, failed: bool) -> None:
+    def _over(self, store: Store, row: ExitRow, telling: asyncio.Task[None]) -> None:
+        """Leave an exit that was not delivered to whoever asks next."""
+        del self._telling[row.id]
+        fault = None if telling.cancelled() else telling.exception()
+        if fault is not None:
+            what = "The hook for the end of %s failed; it is called again by the next runtime, and by `recover()`."
+            _log.error(what, row.execution, exc_info=fault)
+        elif not telling.cancelled():
+            return
         try:
             with store.transaction(durable=False) as connection:
-                store.exits.release(connection, row.id, self._owner, failed=failed)
+                store.exits.release(connection, row.id, self._owner, failed=fault is not None)
         except CodemodeError:
-            _log.exception("Exit %s stays claimed until this process ends.", row.id)
+            _log.exception("Exit %s stays with this process until it ends.", row.id)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
-from codemode_jupyter.runtime.detached_exit import ExitHook
 from codemode_jupyter.sandbox.deno import DenoExecutor
 from codemode_jupyter.sandbox.protocol import Executor
+
+if TYPE_CHECKING:
+    from codemode_jupyter.runtime.detached_exit import ExitHook
 
 
 class Environment(Protocol):
@@ -22,8 +24,8 @@ class Environment(Protocol):
     def database_path(self) -> Path:
         """Return the SQLite file for runtimes that were not given a path."""
 
-    async def executor(self) -> Executor:
-        """Return the executor for a runtime that was not given one.
+    async def executor(self, language: str = "javascript") -> Executor:
+        """Return the executor of programs in this language for a runtime that was not given one.
 
         Raises
         ------
@@ -51,7 +53,7 @@ class ProcessEnvironment:
     def exit_hook(self) -> None:
         """Return ``None``: a plain process has no inbox."""
 
-    async def executor(self) -> Executor:
+    async def executor(self, language: str = "javascript") -> Executor:  # noqa: ARG002  it runs all of them
         """Return the headless executor of this event loop.
 
         Raises

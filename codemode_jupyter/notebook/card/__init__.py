@@ -5,7 +5,8 @@ reads the runtime and calls its methods. ``layout`` makes one tree of elements, 
 the static output, ``widget`` with ``js/card.js`` shows it live, ``view`` says which of them when.
 """
 
+from codemode_jupyter.notebook.card.inbox_view import Badge, InboxView
 from codemode_jupyter.notebook.card.outcome import register_formatters, unregister_formatters
 from codemode_jupyter.notebook.card.view import RunView, show_execution
 
-__all__ = ["RunView", "register_formatters", "show_execution", "unregister_formatters"]
+__all__ = ["Badge", "InboxView", "RunView", "register_formatters", "show_execution", "unregister_formatters"]

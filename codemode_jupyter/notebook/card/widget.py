@@ -27,9 +27,10 @@ from codemode_jupyter.notebook.card.html import STYLE_FILE, markup, to_html
 from codemode_jupyter.notebook.card.outputs import Bundle
 from codemode_jupyter.notebook.card.text import to_text
 
-ACTIONS = frozenset(
-    "approve approve_all reject run_again happened give_up accept decline cancel stop save replace rollback".split()  # noqa: SIM905  one a word
-)
+_ACTIONS = """
+approve approve_all reject run_again happened give_up accept decline cancel stop seen save replace rollback
+"""
+ACTIONS = frozenset(_ACTIONS.split())
 _FIELD = 100_000
 
 

@@ -32,7 +32,7 @@ const ATTRIBUTES = new Set(
 );
 
 const INPUT_TYPES = new Set(["text", "date", "button"]);
-const ACTIONS = new Set("approve approve_all reject run_again happened give_up accept decline cancel stop save replace rollback".split(" "));
+const ACTIONS = new Set("approve approve_all reject run_again happened give_up accept decline cancel stop seen save replace rollback".split(" "));
 const NO_ANSWER_AFTER = 8000;
 
 /**
