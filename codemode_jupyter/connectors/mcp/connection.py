@@ -23,6 +23,7 @@ from mcp_types import METHOD_NOT_FOUND, UNSUPPORTED_PROTOCOL_VERSION
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode_jupyter.connectors.mcp.mending import mended
+from codemode_jupyter.connectors.mcp.sdk_log import keep_values_out
 from codemode_jupyter.connectors.mcp.transport import Server, Streams
 
 CLOSE_SECONDS = 8.0
@@ -48,6 +49,7 @@ class Connection:
         self._server = server
         self._callbacks = callbacks
         self._closing = asyncio.Event()
+        keep_values_out()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         # No call's context: what the connection does belongs to none.
         self._task = asyncio.create_task(self._live(), name=f"MCP: {server.name}", context=contextvars.Context())

@@ -103,6 +103,12 @@ class McpConnector(Connector):
         self._server_words = ""
         self._keeper: SessionKeeper | None = None
         self._sessions: Sessions
+        if not isinstance(server, ClientSession | StdioServer | HttpServer):
+            raise CodemodeError(
+                "invalid_option",
+                f"{server!r:.100} is no MCP server.",
+                hint="Use McpConnector.stdio(…), McpConnector.http(…), or pass a ClientSession.",
+            )
         if isinstance(server, ClientSession):
             self._sessions = GivenSession(name, server)
             self._conversation = Conversation(name, self._sessions.redaction, answer_timeout)

@@ -6,6 +6,7 @@ means; the SDK's transport does the rest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -14,11 +15,12 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from codemode_jupyter.connectors.mcp.secrets import header_secrets, url_secrets
-from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, refusals, too_large
+from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, checked_texts, refusals, too_large
 from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.errors import CodemodeError
 
 _CONNECT_SECONDS = 30.0
+_HEADER = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")  # RFC 9110, 5.5: no control characters
 
 
 class HttpServer:
@@ -34,7 +36,7 @@ class HttpServer:
     Raises
     ------
     CodemodeError
-        ``invalid_option``: not such an address.
+        ``invalid_option``: not such an address, or headers that cannot be sent.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
@@ -44,7 +46,9 @@ class HttpServer:
                 "invalid_option", "The address of an MCP server begins with https:// or http://, and has a host."
             )
         self._url = url
-        self._headers = dict(headers or {})
+        self._headers = checked_texts(headers, "headers")
+        if not all(_HEADER.fullmatch(text) for header in self._headers.items() for text in header):
+            raise CodemodeError("invalid_option", "headers holds characters that no header has, such as a line break.")
         self._refusal = ""
         self.name = parts.hostname if parts.port is None else f"{parts.hostname}:{parts.port}"
         self.redaction = Redactor([*header_secrets(self._headers), *url_secrets(url)])

@@ -8,6 +8,7 @@ longer knows the session (HTTP 404), it first wants an answer of the person, or 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -27,6 +28,9 @@ from codemode_jupyter.connectors.tool import Arguments, ToolContext
 from codemode_jupyter.errors import CodemodeError
 
 _MOST_ROUNDS = 10
+_LOST = re.compile("Connection closed$|SSE stream (ended|failed)")
+"""How the SDK's own errors of a lost connection begin: servers use their code, -32000, for errors of any kind."""
+
 _MESSAGE = 2_000
 _Answer = types.CallToolResult | types.InputRequiredResult
 _ADAPTER: TypeAdapter[_Answer] = TypeAdapter(_Answer)
@@ -139,7 +143,7 @@ class RemoteTool:
 
     def _failure(self, error: MCPError) -> CodemodeError:
         message = self._sessions.redaction.text(error.message)[:_MESSAGE]
-        if error.code == CONNECTION_CLOSED:
+        if error.code == CONNECTION_CLOSED and _LOST.match(error.message):
             return CodemodeError(
                 "connection_lost",
                 f"The connection to the MCP server ({self._sessions.name}) was lost while {self._path} was under way.",

@@ -65,9 +65,13 @@ def _read(text: str, *, declared: bool) -> Any:
     if not declared and not text.lstrip().startswith(("{", "[")):
         return text
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"JSON has no {constant}")  # RFC 8259, 6; Python reads NaN and Infinity nevertheless
 
 
 def _part(part: Mapping[str, Any]) -> dict[str, Any]:

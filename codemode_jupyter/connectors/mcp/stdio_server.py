@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import re
@@ -27,8 +28,15 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 
 from codemode_jupyter.connectors.mcp.secrets import argument_secrets, environment_secrets
-from codemode_jupyter.connectors.mcp.transport import MAX_MESSAGE_BYTES, Streams, too_large
+from codemode_jupyter.connectors.mcp.transport import (
+    MAX_MESSAGE_BYTES,
+    Streams,
+    checked_texts,
+    no_answer,
+    too_large,
+)
 from codemode_jupyter.connectors.redaction import Redactor
+from codemode_jupyter.errors import CodemodeError
 
 _PIECE = 65_536
 _LAST_WORDS = 2_000
@@ -49,11 +57,22 @@ class StdioServer:
         Environment variables, added to the few that the SDK passes on (``PATH``, ``HOME`` and so on).
     cwd : path or None
         The working directory; ``None``: the kernel's.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``: the command is no list of texts, or the environment holds something else.
     """
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | Path | None) -> None:
+        if isinstance(command, str) or not command or not all(isinstance(part, str) for part in command):
+            raise CodemodeError(
+                "invalid_option",
+                "The command of an MCP server is a list of texts: the program, then its arguments.",
+                hint='Write ["npx", "-y", "package"]; `shlex.split` makes a list of one text.',
+            )
         self._command = list(command)
-        self._env = dict(env or {})
+        self._env = checked_texts(env, "env")
         self._cwd = cwd
         self._stderr = bytearray()
         self.name = Path(self._command[0]).name
@@ -155,8 +174,18 @@ class _Line:
         try:
             return SessionMessage(types.jsonrpc_message_adapter.validate_json(text, by_name=False))
         except ValueError:
-            _log.info("A line of %d bytes from a server is no message; it is left out.", size)
-            return None
+            return _no_message(text)
+
+
+def _no_message(text: bytes) -> SessionMessage | None:
+    """Return an error in place of an answer that is none, so that whoever waits for it is told."""
+    with contextlib.suppress(ValueError, RecursionError):
+        said = json.loads(text)
+        is_answer = isinstance(said, dict) and "method" not in said and ("result" in said or "error" in said)
+        if is_answer and isinstance(said.get("id"), int | str):
+            return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=said["id"], error=no_answer()))
+    _log.info("A line of %d bytes from a server is no message; it is left out.", len(text))
+    return None
 
 
 def _too_long(head: bytes, tail: bytes, size: int) -> SessionMessage | None:

@@ -58,9 +58,10 @@ for listed in TOOLS.values():
     for one in listed:
         if isinstance(one, dict):
             one.setdefault("annotations", READS)
+WRONG = ("no_value", "list_value", "own_error", "malformed")
 SAY = [
     {"name": name, "inputSchema": OBJECT, "annotations": READS}
-    for name in ("twice", "never", "rubbish", "wrong_shape", "questions", "flood", "said")
+    for name in ("twice", "never", "rubbish", "wrong_shape", "questions", "flood", "said", *WRONG)
 ]
 
 
@@ -96,8 +97,23 @@ def call(id_: Any, name: str) -> None:
                 params = {"level": "error", "data": f"line {number} " + "x" * 10_000}
                 send({"method": "notifications/message", "params": params})
             text(id_, "flooded")
+        case _ if name in WRONG:
+            answer_wrongly(id_, name)
         case _:
             text(id_, name)
+
+
+def answer_wrongly(id_: Any, name: str) -> None:
+    match name:
+        case "no_value" | "list_value":
+            send({"id": id_, "result": None if name == "no_value" else []})
+        case "own_error":
+            send({"id": id_, "error": {"code": -32000, "message": "The harbour is closed."}})
+        case "malformed":
+            for level, data in (("s3cr3t-level", "x"), ("info", None)):
+                send({"method": "notifications/message", "params": {"level": level, "data": data, "logger": 5}})
+            send({"method": "notifications/progress", "params": {"progressToken": 1, "progress": "s3cr3t-progress"}})
+            text(id_, "went on")
 
 
 def main(kind: str) -> None:

@@ -76,6 +76,24 @@ async def test_answers_that_are_not_as_the_protocol_has_them_are_errors_or_left_
         assert len(made.connector.instructions()) <= 20_000
 
 
+async def test_an_answer_that_is_none_and_an_error_of_the_server_s_own_are_told_at_once(tmp_path: Path) -> None:
+    async with bench(hostile("says"), tmp_path) as made:
+        for name in ("no_value", "list_value"):
+            assert "an answer that the protocol does not have" in await made.refusal(name)
+        # Its code is the one by which the SDK says that the connection was lost.
+        assert await made.refusal("own_error") == "The harbour is closed."
+        assert await made.call("said") == "said"
+
+
+async def test_what_the_sdk_cannot_read_is_logged_without_what_it_holds(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with bench(hostile("says"), tmp_path) as made:
+        assert await made.call("malformed") == "went on"
+    assert "ValidationError" in caplog.text
+    assert "s3cr3t" not in caplog.text
+
+
 async def test_a_flood_of_messages_is_cut(tmp_path: Path) -> None:
     async with bench(hostile("says"), tmp_path) as made:
         outcome = await made.run(lambda g: _flooded(g))  # noqa: PLW0108  a coroutine function is asked for

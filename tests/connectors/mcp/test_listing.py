@@ -124,6 +124,24 @@ async def test_an_unknown_word_or_name_in_approve_is_refused() -> None:
         await load_tools(connector([{"name": "silent", "inputSchema": {}}], approve=["silnt"]))
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: McpConnector.stdio("harbour", "npx server"),  # type: ignore[arg-type]
+        lambda: McpConnector.stdio("harbour", []),
+        lambda: McpConnector.stdio("harbour", ["npx", 5]),  # type: ignore[list-item]
+        lambda: McpConnector.stdio("harbour", ["npx"], env={"PORT": 5}),  # type: ignore[dict-item]
+        lambda: McpConnector.http("harbour", "http://127.0.0.1/", headers={"A": "1\r\nB: 2"}),
+        lambda: McpConnector.http("harbour", "http://127.0.0.1/", headers={"A": None}),  # type: ignore[dict-item]
+        lambda: McpConnector("harbour", ["npx"]),  # type: ignore[arg-type]
+    ],
+)
+def test_what_no_server_can_be_reached_with_is_refused_when_it_is_given(make: Any) -> None:
+    with pytest.raises(CodemodeError) as refusal:
+        make()
+    assert refusal.value.code == "invalid_option"
+
+
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://x/", "harbour", "http://"])
 def test_an_address_that_is_none_is_refused_without_saying_it(url: str) -> None:
     with pytest.raises(CodemodeError) as refusal:
