@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +45,12 @@ MAX_CONSOLE_LENGTH = 2_000_000
 
 MAX_CONSOLE_LINES = 20_000
 """Most lines that a pass may print; likewise."""
+
+CALLS_A_TURN = 1_000
+"""Calls that are handed on in one turn of the event loop, which has others to serve as well."""
+
+_TEXT_COST = 10
+"""As how many calls a text counts: it is read, and its calls are recorded, by itself."""
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
@@ -82,6 +90,10 @@ class PassSession:
         """Tokens of steps that the sandbox was told to run."""
         self._replies: list[dict[str, Any]] = []
         self._is_receiving = False
+        self._left: deque[str | CallBatch] = deque()
+        """Texts that are to be taken, and what is left of a text with more calls than a turn of the loop takes."""
+        self._taken = 0
+        """Calls taken in this turn, each text counted as some more."""
 
     @property
     def has_ended(self) -> bool:
@@ -100,10 +112,32 @@ class PassSession:
         """Take one text of the sandbox; it is ignored after the end, and ends the pass if no runtime would send it."""
         if self.has_ended:
             return
+        self._left.append(text)
+        self._take_left()
+
+    def _take_left(self) -> None:
+        while self._left and self._taken < CALLS_A_TURN:
+            if self._taken == 0:
+                self._loop.call_soon(self._begin_turn)
+            self._taken += _TEXT_COST
+            with self._receiving():
+                left = self._left.popleft()
+                if isinstance(left, str):
+                    self._count_message()
+                    self._take(parse_worker_message(left))
+                else:
+                    self._hand_on(left)
+
+    def _begin_turn(self) -> None:
+        self._taken = 0
+        self._take_left()
+
+    @contextmanager
+    def _receiving(self) -> Iterator[None]:
+        """Take something of the sandbox in the block; nothing more is taken after the end."""
         self._is_receiving = True
         try:
-            self._count_message()
-            self._take(parse_worker_message(text))
+            yield
         except MalformedMessageError as fault:
             self.end(PassEnd("protocol", error=f"The sandbox sent a message that no program can send: {fault}."))
         finally:
@@ -128,6 +162,7 @@ class PassSession:
     def end(self, end: PassEnd) -> None:
         """End the pass, if it has not ended yet."""
         self._time.close()
+        self._left.clear()
         if not self._end.done():
             self._end.set_result(end)
 
@@ -165,6 +200,12 @@ class PassSession:
                 raise MalformedMessageError("call numbers that do not increase")
             self._last_seq = call.seq
             self._await_kernel(call.seq)
+        first, *others = _turns(batch, len(self._request.calls))
+        self._left.extendleft(reversed(others))
+        self._hand_on(first)
+
+    def _hand_on(self, batch: CallBatch) -> None:
+        self._taken += len(batch.calls)
         self._handler.calls(batch)
 
     def _count_events(self, events: Sequence[Event]) -> None:
@@ -196,6 +237,17 @@ class PassSession:
     def _expire(self) -> None:
         seconds = f"{self._request.timeout:g}"
         self.end(PassEnd("timeout", error=f"Execution timed out: the program ran for more than {seconds} s."))
+
+
+def _turns(batch: CallBatch, recorded: int) -> Iterator[CallBatch]:
+    """Yield the batch in parts for one turn of the loop each; calls that the log may have stay in the first one.
+
+    So nothing of a batch is applied when it turns out not to be what was recorded.
+    """
+    end = CALLS_A_TURN + sum(call.seq < recorded for call in batch.calls)
+    yield replace(batch, calls=batch.calls[:end])
+    for start in range(end, len(batch.calls), CALLS_A_TURN):
+        yield CallBatch(batch.calls[start : start + CALLS_A_TURN], ())
 
 
 def begin_text(request: PassRequest) -> str:

@@ -63,8 +63,7 @@ async def sandbox():
 
 
 async def end_of(recorder):
-    assert recorder.session.has_ended
-    return await recorder.session.wait()
+    return await asyncio.wait_for(recorder.session.wait(), 5)
 
 
 async def test_the_begin_message_holds_all_that_a_pass_needs():
@@ -353,3 +352,37 @@ async def test_a_pass_that_ended_before_its_start_stays_ended():
     recorder.session.start()
     assert (await end_of(recorder)).error == "gone"
     assert recorder.sent == []
+
+
+async def test_many_calls_are_taken_over_several_turns_of_the_loop_and_what_follows_them_after_them(sandbox):
+    loop, count = asyncio.get_running_loop(), 2 * session.CALLS_A_TURN + 5
+    turns = []
+    loop.call_soon(lambda: turns.append(sum(len(told.calls) for told in sandbox.told)))
+    sandbox.say_calls(*range(count))
+    sandbox.say({"type": "console", "lines": [["log", "after them"]]})
+    sandbox.say(DONE | {"issued": count})
+    assert not sandbox.session.has_ended
+    assert (await end_of(sandbox)).kind == "completed"
+    *batches, lines = sandbox.told
+    assert [call.seq for batch in batches for call in batch.calls] == list(range(count))
+    assert max(len(batch.calls) for batch in batches) == session.CALLS_A_TURN
+    assert turns == [session.CALLS_A_TURN]
+    assert lines == [("log", "after them")]
+
+
+async def test_many_texts_are_taken_over_several_turns_of_the_loop(sandbox):
+    for seq in range(session.CALLS_A_TURN):
+        sandbox.say_calls(seq)
+    assert 0 < len(sandbox.told) < session.CALLS_A_TURN
+    sandbox.say(DONE | {"issued": session.CALLS_A_TURN})
+    assert (await end_of(sandbox)).kind == "completed"
+    assert [call.seq for batch in sandbox.told for call in batch.calls] == list(range(session.CALLS_A_TURN))
+
+
+async def test_calls_that_the_log_may_have_are_judged_together():
+    count = 2 * session.CALLS_A_TURN
+    recorder = Recorder(calls=[RecordedCall(seq, "it", "echo", "{}", "open") for seq in range(count)])
+    recorder.session.start()
+    recorder.say_calls(*range(count))
+    (batch,) = recorder.told
+    assert len(batch.calls) == count
