@@ -219,7 +219,7 @@ class PageHost {
 
   /** The page goes away. Often the last thing that arrives, but not always: the kernel's ping finds out the rest. */
   #leave() {
-    if (this.#isConnected) this.#outbox.send({ type: "bye" });
+    if (this.#isConnected) this.#outbox.sendLast({ type: "bye" });
     this.#free();
   }
 

@@ -2,7 +2,8 @@
 // that fit the websocket.
 //
 // Few, coarse messages are fast; one above 10 MiB kills the kernel's connection. Escaping makes a text at most six
-// times longer, so a message of a million UTF-16 units is safe whatever it holds.
+// times longer, so a message of a million UTF-16 units is safe whatever it holds. Writing such a message holds the page
+// up for some time, so of several each has a tick of its own.
 
 /** Most UTF-16 units of text in one message. */
 const MESSAGE_LENGTH = 1_000_000;
@@ -10,11 +11,12 @@ const MESSAGE_LENGTH = 1_000_000;
 class Outbox {
   /** @type {(message: PageMessage) => void} */
   #send;
-  /** @type {Piece[]} */
-  #pieces = [];
-  /** How many pieces were sent of each pass. @type {Map<string, number>} */
-  #counts = new Map();
+  /** In order; a message of texts at the end takes more until it is full. @type {PageMessage[]} */
+  #waiting = [];
+  /** How much text the last message holds. */
   #length = 0;
+  /** How many pieces there were of each pass, sent or before whatever waits next. @type {Map<string, number>} */
+  #counts = new Map();
   // A tick by MessageChannel: timers of a page in the background fire once a second or less.
   #tick = new MessageChannel();
   #isTickDue = false;
@@ -24,7 +26,7 @@ class Outbox {
     this.#send = send;
     this.#tick.port1.onmessage = () => {
       this.#isTickDue = false;
-      this.flush();
+      this.#sendNext();
     };
   }
 
@@ -37,19 +39,16 @@ class Outbox {
   text(run, text) {
     let start = 0;
     do {
+      const texts = this.#roomForText();
       let end = Math.min(text.length, start + MESSAGE_LENGTH - this.#length);
       // A pair of surrogates stays together: half of one does not survive the way.
       if (end < text.length && /[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end -= 1;
-      this.#pieces.push([run, text.slice(start, end), end < text.length]);
+      texts.push([run, text.slice(start, end), end < text.length]);
       this.#counts.set(run, this.count(run) + 1);
-      this.#length += end - start;
+      this.#length += end < text.length ? MESSAGE_LENGTH : end - start;
       start = end;
-      if (start < text.length || this.#length >= MESSAGE_LENGTH) this.flush();
     } while (start < text.length);
-    if (this.#isTickDue) return;
-    this.flush();
-    this.#isTickDue = true;
-    this.#tick.port2.postMessage(null);
+    if (!this.#isTickDue) this.#sendNext();
   }
 
   /**
@@ -58,13 +57,23 @@ class Outbox {
    * @param {PageMessage} message
    */
   send(message) {
-    this.flush();
+    if (this.#waiting.length === 0) this.#send(message);
+    else this.#waiting.push(message);
+  }
+
+  /**
+   * Send a last message, while there is time; what waits is of no use any more.
+   *
+   * @param {PageMessage} message
+   */
+  sendLast(message) {
+    this.#waiting = [];
     this.#send(message);
   }
 
   /**
    * @param {string} run
-   * @returns {number} how many pieces of the pass were sent
+   * @returns {number} how many pieces of the pass were sent, or will be before the next message that is not a text
    */
   count(run) {
     return this.#counts.get(run) ?? 0;
@@ -79,16 +88,28 @@ class Outbox {
     this.#counts.delete(run);
   }
 
-  flush() {
-    if (this.#pieces.length === 0) return;
-    const texts = this.#pieces;
-    this.#pieces = [];
-    this.#length = 0;
-    this.#send({ type: "texts", texts });
+  close() {
+    this.#waiting = [];
+    this.#tick.port1.close();
   }
 
-  close() {
-    this.#pieces = [];
-    this.#tick.port1.close();
+  /** @returns {Piece[]} the texts of the last message, which has room for more */
+  #roomForText() {
+    const last = this.#waiting.at(-1);
+    if (last?.type === "texts" && this.#length < MESSAGE_LENGTH) return last.texts;
+    /** @type {Piece[]} */
+    const texts = [];
+    this.#waiting.push({ type: "texts", texts });
+    this.#length = 0;
+    return texts;
+  }
+
+  /** Send what waits longest; what comes within the tick that begins now waits for its end. */
+  #sendNext() {
+    const message = this.#waiting.shift();
+    if (message === undefined) return;
+    this.#send(message);
+    this.#isTickDue = true;
+    this.#tick.port2.postMessage(null);
   }
 }
