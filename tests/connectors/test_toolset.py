@@ -501,6 +501,20 @@ def add_one(a: int) -> int:
     return a + 1
 
 
+async def test_a_tool_that_is_declared_by_its_type_alone_is_left_out() -> None:
+    with pytest.warns(UserWarning, match=r'Left out of "tools": code_interpreter \(has no implementation\)\.'):
+        made = await tools_of([{"type": "code_interpreter", "container": {"type": "auto"}}, add])
+    assert list(made) == ["add"]
+    with pytest.raises(CodemodeError, match="has no name"):
+        await tools_of([{"type": "function", "execute": add}])
+
+
+async def test_arguments_are_an_object_whatever_a_definition_says() -> None:
+    made = await tools_of([({"name": "add", "parameters": {**ADD, "type": "array"}}, add)])
+    assert made["add"].input_schema["type"] == "object"
+    assert await run(made["add"], {"a": 1, "b": 2}) == 3
+
+
 async def test_hostile_schemas_cost_one_tool_its_check_and_the_others_nothing() -> None:
     broken = {"properties": {"__proto__": {"$ref": "#/no"}, "*/": 5, "r": {"$ref": "#"}}, "required": "x"}
     made = await tools_of([({"name": "broken", "parameters": broken}, lambda arguments: arguments), add])

@@ -42,10 +42,11 @@ def read_definition(item: Mapping[str, Any], key: str | None, function: Any = No
     """
     inner = item.get("function")
     said = {**item, **inner} if isinstance(inner, Mapping) else dict(item)
-    name = key or said.get("name")
+    runs = function or next((said[one] for one in _FUNCTIONS if callable(said.get(one))), None)
+    # Tools that a model's maker runs, such as a search of the web, are declared by their type, some by nothing else.
+    name = key or said.get("name") or (said.get("type") if runs is None else None)
     if not isinstance(name, str) or not name:
         raise CodemodeError("invalid_tool", f"A tool definition has no name: {item!r:.200}.", hint='Give it a "name".')
-    runs = function or next((said[one] for one in _FUNCTIONS if callable(said.get(one))), None)
     if runs is None:
         return ForeignTool(name, None)
     schema = arguments_schema(next((said[one] for one in _SCHEMAS if said.get(one) is not None), None))

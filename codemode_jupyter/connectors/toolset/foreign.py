@@ -43,7 +43,7 @@ def arguments_schema(schema: object, hidden: Collection[str] = ()) -> JsonSchema
         made.pop(name, None)
     properties = made.get("properties")
     shown = properties if isinstance(properties, Mapping) else {}
-    made = {"type": "object", **made, "properties": {key: one for key, one in shown.items() if key not in hidden}}
+    made = {**made, "type": "object", "properties": {key: one for key, one in shown.items() if key not in hidden}}
     if isinstance(required := made.get("required"), list):
         made["required"] = [name for name in required if name not in hidden]
     if hidden or not any(
