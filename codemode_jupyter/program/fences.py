@@ -27,7 +27,7 @@ _JAVASCRIPT_NAMES = frozenset(
 _INLINE_CODE = re.compile(r"\s*`([^`\\$]+)`\s*\Z")
 
 
-class _Block(NamedTuple):
+class Block(NamedTuple):
     """The code of one fence: its place in the text, and the language its info string names."""
 
     start: int
@@ -46,7 +46,7 @@ def isolate_program(text: str) -> str:
         return _inline_code(text)
     if _is_program_with_fences_inside(text):
         return text
-    blocks = _chosen(_blocks(text))
+    blocks = _chosen(fenced_blocks(text))
     if not blocks:
         return text
     pieces, done = [], 0
@@ -97,9 +97,9 @@ def _is_inside_text(root: Node, offset: int) -> bool:
     )
 
 
-def _blocks(text: str) -> list[_Block]:
+def fenced_blocks(text: str) -> list[Block]:
     """All fences, in order."""
-    blocks: list[_Block] = []
+    blocks: list[Block] = []
     position = 0
     while (opening := _FENCE_LINE.search(text, position)) is not None:
         if (line := _ONE_LINE.match(text, opening.start(), opening.end())) is not None:
@@ -110,24 +110,24 @@ def _blocks(text: str) -> list[_Block]:
         language = _language(opening[2])
         closing = _closing(text, start, opening[1])
         if closing is not None:
-            blocks.append(_Block(start, closing.start(), language))
+            blocks.append(Block(start, closing.start(), language))
             position = closing.end()
             continue
         if not blocks and not text[start:].strip() and not opening[2].strip():
-            return [_Block(0, opening.start(), "")]
-        blocks.append(_Block(start, _end_of_unclosed(text, start), language))
+            return [Block(0, opening.start(), "")]
+        blocks.append(Block(start, _end_of_unclosed(text, start), language))
         break
     return blocks
 
 
-def _one_line_block(line: re.Match[str]) -> _Block:
+def _one_line_block(line: re.Match[str]) -> Block:
     """Read a fence that is opened and closed on one line: a first word that names a language is not code."""
     start, end = line.span(2)
     language = _language(line[2])
     if language in _JAVASCRIPT_NAMES:
         match = _LANGUAGE.match(line[2])
-        return _Block(start + (match.end() if match else 0), end, language)
-    return _Block(start, end, "")
+        return Block(start + (match.end() if match else 0), end, language)
+    return Block(start, end, "")
 
 
 def _closing(text: str, start: int, opening: str) -> re.Match[str] | None:
@@ -152,7 +152,7 @@ def _language(info: str) -> str:
     return match[1].lower() if match else ""
 
 
-def _chosen(blocks: list[_Block]) -> list[_Block]:
+def _chosen(blocks: list[Block]) -> list[Block]:
     for wanted in (
         [block for block in blocks if block.language in _JAVASCRIPT_NAMES],
         [block for block in blocks if not block.language],

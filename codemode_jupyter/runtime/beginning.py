@@ -12,16 +12,13 @@ import time
 import uuid
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import ModuleSet, prepare_program
+from codemode_jupyter.program import LANGUAGES, ModuleSet, prepare
 from codemode_jupyter.runtime import failures
 from codemode_jupyter.runtime.options import check_seconds
 from codemode_jupyter.runtime.store.rows import ExecutionRow
 
 MAX_CODE = 1_000_000
 """Longest program, in characters."""
-
-LANGUAGES = ("javascript",)
-"""Languages a program may be written in."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -60,7 +57,7 @@ def new_execution(  # noqa: PLR0913, PLR0917  what is fixed for all passes
         modules=json.dumps({} if modules is None else modules.digests),
     )
     try:
-        program = prepare_program(code, modules)
+        program = prepare(code, language, modules)
     except CodemodeError as fault:
         row.status, row.error = "error", failures.to_json(failures.detail_of(fault))
     else:

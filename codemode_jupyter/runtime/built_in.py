@@ -22,9 +22,12 @@ def built_in_tools(search: Operation, describe: Operation, snippet_source: Opera
             limit = limit.get("limit")
         return await (search(query) if limit is None else search(query, limit))
 
+    async def described(target: str, language: object = None) -> object:
+        return await (describe(target, "python") if language == "python" else describe(target))
+
     return (
         _tool("search", "Find methods and snippets by words.", limited, "query", "limit"),
-        _tool("describe", "Say how a connector, a method or a snippet is used.", describe, "target"),
+        _tool("describe", "Say how a connector, a method or a snippet is used.", described, "target", "language"),
         _tool("run", "Run a saved snippet.", snippet_source, "name", "input"),
     )
 

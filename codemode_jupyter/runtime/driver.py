@@ -62,7 +62,7 @@ class Surroundings:
 
     store: Store
     capabilities: Capabilities
-    executor: Callable[[], Awaitable[Executor]]
+    executor: Callable[[str], Awaitable[Executor]]
     owner: str
     tool_timeout: float
     notify: Callable[[str], None]
@@ -162,7 +162,7 @@ class ExecutionDriver:
         begin, pause = time.monotonic(), _FIRST_PAUSE
         while True:
             try:
-                return await self._run_pass(await self._around.executor())
+                return await self._run_pass(await self._around.executor(self._row.language))
             except CodemodeError as error:
                 if error.code not in NO_SANDBOX:
                     raise
@@ -244,7 +244,12 @@ class ExecutionDriver:
             globals_ = (*self._around.capabilities.required, CODEMODE_NAMESPACE)
             await self._fail(
                 failures.program_detail(
-                    end, self._row.code, self._log.calls, globals_, self._around.capabilities.modules
+                    end,
+                    self._row.code,
+                    self._log.calls,
+                    globals_,
+                    self._around.capabilities.modules,
+                    self._row.language,
                 )
             )
         elif end.kind == "paused":

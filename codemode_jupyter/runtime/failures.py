@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import ModuleSet, line_excerpt, prepare_program
+from codemode_jupyter.program import ModuleSet, line_excerpt, prepare
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
@@ -101,12 +101,13 @@ def ended_detail(end: PassEnd) -> ErrorDetail:
     return ErrorDetail(code, end.error, hint=hint)
 
 
-def program_detail(
+def program_detail(  # noqa: PLR0913, PLR0917  what a place in a program depends on
     end: PassEnd,
     code: str,
     calls: Sequence[CallRow],
     globals_: Iterable[str],
     modules: ModuleSet | None = None,
+    language: str = "javascript",
 ) -> ErrorDetail:
     """Return what the program threw.
 
@@ -118,7 +119,7 @@ def program_detail(
         cause, hint = "out_of_memory", hint or _ENDS["memory"][2]
     if cause is None and name in ("ReferenceError", "NameError"):
         hint = _hint_for_missing_name(message, tuple(globals_)) or hint
-    column = _written_column(code, end, modules)
+    column = _written_column(code, end, modules, language)
     excerpt = line_excerpt(code, end.line, column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"
     return ErrorDetail(cause or "program_error", shown[:MAX_TEXT], name, end.line, column, excerpt, hint)
@@ -156,11 +157,11 @@ def _hint_for_missing_name(message: str, globals_: Sequence[str]) -> str | None:
     return did_you_mean(match[1], globals_) or known
 
 
-def _written_column(code: str, end: PassEnd, modules: ModuleSet | None) -> int | None:
+def _written_column(code: str, end: PassEnd, modules: ModuleSet | None, language: str) -> int | None:
     """Return the column as the author wrote it; preparing a program may have put text before it."""
     if end.line is None or end.column is None:
         return end.column
-    return prepare_program(code, modules).written_column(end.line, end.column)
+    return prepare(code, language, modules).written_column(end.line, end.column)
 
 
 def _sandbox_code(text: str | None) -> str | None:

@@ -200,7 +200,7 @@ class Runtime:
         code : str
             The program as a model or a person wrote it.
         language : str, default "javascript"
-            The language of ``code``.
+            The language of ``code``: ``"javascript"``, which includes TypeScript, or ``"python"``.
         timeout : float or None
             Running time in seconds; ``None``: the runtime's.
         on_start : callable or None
@@ -747,8 +747,8 @@ class Runtime:
         if self._executor is None:
             await (await current_environment().executor()).close()
 
-    async def _current_executor(self) -> Executor:
-        return self._executor if self._executor is not None else await current_environment().executor()
+    async def _current_executor(self, language: str = "javascript") -> Executor:
+        return self._executor if self._executor is not None else await current_environment().executor(language)
 
     async def _snippet_source(self, name: str) -> dict[str, object]:
         return snippet_library.source_of(self._store, self._capabilities, name)

@@ -9,7 +9,7 @@ import difflib
 import time
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.program import prepare_program
+from codemode_jupyter.program import prepare
 from codemode_jupyter.runtime.approvals import missing_connectors
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.options import check_text
@@ -71,8 +71,10 @@ def source_of(store: Store, capabilities: Capabilities, name: str) -> dict[str, 
         raise CodemodeError("unknown_snippet", f'Snippet "{name}" not found.', hint=hint)
     if missing := capabilities.missing(row.connectors):
         raise missing_connectors(f'Snippet "{name}"', missing)
-    program = prepare_program(row.code, capabilities.modules)
-    return {"source": program.source, "line_offset": program.line_offset, "name": row.name}
+    program = prepare(row.code, row.language, capabilities.modules)
+    source: dict[str, object] = {"source": program.source, "line_offset": program.line_offset, "name": row.name}
+    # Not for JavaScript: what was recorded stays what it was.
+    return source if row.language == "javascript" else {**source, "language": row.language}
 
 
 def _snippet(row: SnippetRow) -> Snippet:

@@ -11,6 +11,7 @@ import binascii
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from codemode_jupyter.connectors.native_values import DateText, MapEntries, SetItems, as_set
@@ -19,6 +20,7 @@ from codemode_jupyter.runtime.value_writer import MAX_DIGITS, TAG, Json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = re.compile(r"-?[0-9]+")
+_FLOAT = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,3})?")
 _SPECIAL_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "-0": -0.0}
 
 
@@ -55,7 +57,7 @@ class ValueReader:
             fields[key] = self.read(item)
         return fields
 
-    def _tagged(self, kind: str, value: Json) -> Any:  # noqa: C901, PLR0911  one case for each tag of the wire form
+    def _tagged(self, kind: str, value: Json) -> Any:  # noqa: C901, PLR0911, PLR0912  one case for each tag of the wire form
         match kind, value:
             case "number", str() if value in _SPECIAL_NUMBERS:
                 return _SPECIAL_NUMBERS[value]
@@ -67,6 +69,14 @@ class ValueReader:
                 return _bytes(value)
             case "map", list() if all(isinstance(pair, list) and len(pair) == 2 for pair in value):  # noqa: PLR2004
                 return self._map([(self.read(key), self.read(item)) for key, item in value])
+            case "float", str() if _FLOAT.fullmatch(value):
+                return float(value)
+            case "decimal", str() if len(value) <= MAX_DIGITS:
+                return self._decimal(value)
+            case "datetime", str():
+                return self._moment(value)
+            case "tuple", list():
+                return self._tuple([self.read(item) for item in value])
             case "set", list():
                 return self._set([self.read(item) for item in value])
             case "error", dict() if isinstance(value.get("message"), str):
@@ -98,6 +108,21 @@ class ValueReader:
     def _set(self, items: list[Any]) -> Any:
         return as_set(items)
 
+    def _tuple(self, items: list[Any]) -> Any:
+        return tuple(items)
+
+    def _decimal(self, text: str) -> Any:
+        try:
+            return Decimal(text)
+        except InvalidOperation:
+            raise _MalformedTagError from None
+
+    def _moment(self, text: str) -> Any:
+        try:
+            return datetime.fromisoformat(text)
+        except ValueError:
+            raise _MalformedTagError from None
+
 
 class ArgumentReader(ValueReader):
     """Reads arguments: what a JSON schema can describe, and bytes; no value that a tool could not take."""
@@ -125,6 +150,15 @@ class ArgumentReader(ValueReader):
 
     def _set(self, items: list[Any]) -> Any:
         return SetItems(items)
+
+    def _tuple(self, items: list[Any]) -> Any:
+        return items
+
+    def _decimal(self, text: str) -> Any:
+        return str(super()._decimal(text))
+
+    def _moment(self, text: str) -> Any:
+        return super()._moment(text).isoformat()
 
 
 class _MalformedTagError(Exception):

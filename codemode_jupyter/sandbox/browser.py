@@ -143,8 +143,15 @@ class BrowserExecutor:
         Raises
         ------
         CodemodeError
-            Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one.
+            Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one. Code
+            ``language_not_available``: the page runs JavaScript only.
         """
+        if request.language == "python":
+            raise CodemodeError(
+                "language_not_available",
+                "Programs in Python do not run in the page.",
+                hint="Leave out `executor`, or use DenoExecutor(): they run in the headless sandbox.",
+            )
         await self._require_page()  # all that wait learn at the same time that there is none
         async with self._pool.place(alone=request.execution_id in self._suspects):
             end = await self._run_now(replace(request, timeout=min(request.timeout, self._limit)), handler)

@@ -144,7 +144,7 @@ class Codemode:
 
     def describe(self, target: str) -> Coroutine[Any, Any, Any]:
         """Say how a connector, a method or a snippet is used."""
-        return self._calls.call("codemode", "describe", encode_arguments((target,), {}, "codemode.describe"))
+        return self._calls.call("codemode", "describe", encode_arguments((target, "python"), {}, "codemode.describe"))
 
     def step(self, name: str, run: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
         """Run a function once; every pass gets the value it had."""
