@@ -33,6 +33,11 @@ class Given(NamedTuple):
     again: bool = False
 
 
+def is_checked(store: Store, call: CallId) -> bool:
+    """Tell whether the answer to a question is checked against a schema."""
+    return any(one.number == call.number and one.schema for one in store.journal.of_call(call.execution_id, call.seq))
+
+
 def give_answer(  # noqa: PLR0913, PLR0917  who answers what, where
     store: Store, capabilities: Capabilities, owner: str, call: CallId, answer: Any, digest: str | None
 ) -> Given:

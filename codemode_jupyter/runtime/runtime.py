@@ -406,7 +406,8 @@ class Runtime:
                 return await self._rested(call.execution_id)
             if call.number is None:
                 return await self._settle_doubt(call, answer, result, digest)
-            await load_checker()
+            if interrupts.is_checked(self._store, call):
+                await load_checker()
             given = interrupts.give_answer(self._store, self._capabilities, self._owner, call, answer, digest)
             if given.again:
                 return replace(await self._rested(call.execution_id), note=interrupts.ANSWERED_ALREADY)
