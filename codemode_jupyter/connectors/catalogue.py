@@ -196,7 +196,12 @@ class Catalogue:
         if not near:
             near = [row["path"] for row in self.search(target, snippets, 3)["results"]]
         hint = f"Did you mean {' or '.join(near[:3])}?" if near else "Look for it with codemode.search(…)."
-        return CodemodeError("unknown_name", f'"{target}" not found.', hint=hint, data={"suggestions": near[:3]})
+        return CodemodeError(
+            "unknown_name",
+            f'"{shortened(target, _LONGEST_LINE)}" not found.',
+            hint=hint,
+            data={"suggestions": near[:3]},
+        )
 
     @cached_property
     def _indexes(self) -> dict[str, SearchIndex]:

@@ -127,7 +127,7 @@ def read_question(text: str, vocabulary: Vocabulary) -> Question:
     if not any(notions):
         notions = [_notion(word, vocabulary) for word in written]
     distinct = {tuple(sorted(notion)): notion for notion in notions if notion}
-    return Question(tuple(distinct.values()), _effect(written), _many(written), written)
+    return Question(tuple(distinct.values()), _effect(written, vocabulary), _many(written), written)
 
 
 def _parts(words: Sequence[str]) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
@@ -166,13 +166,20 @@ def _joined(words: Sequence[str], vocabulary: Vocabulary) -> list[dict[str, floa
     return [{word: 1.0} for word in made if len(word) >= 2 * _SHORTEST_PART and word in vocabulary]
 
 
-def _effect(words: Sequence[str]) -> Effect | None:
+def _effect(words: Sequence[str], vocabulary: Vocabulary) -> Effect | None:
     for word in words:
         if word in _ASKING:
             return "read"
-        if (effect := EFFECTS.get(word)) is not None:
+        if (effect := EFFECTS.get(word) or _mistyped_effect(word, vocabulary)) is not None:
             return effect
     return None
+
+
+def _mistyped_effect(word: str, vocabulary: Vocabulary) -> Effect | None:
+    """Return the effect of the verb that a word means which no document has."""
+    if len(word) <= _SHORTEST_TYPO or stem(word) in vocabulary:
+        return None
+    return next((effect for verb, effect in EFFECTS.items() if one_edit_apart(word, verb)), None)
 
 
 def _many(words: Sequence[str]) -> bool:

@@ -125,6 +125,14 @@ def test_people_s_words_mean_the_service_s(question: str, first: str) -> None:
     assert Catalogue([CatalogueEntry("x", "", SMALL)]).search(question)["results"][0]["method"] == first
 
 
+@pytest.mark.parametrize("verb", ["crete", "craete", "creat", "ceate"])
+def test_a_mistyped_verb_still_says_what_is_to_be_done(verb: str) -> None:
+    names = ("get_gist", "list_gists", "create_gist", "delete_gist")
+    gists = {name: Tool(name, print, f"{name.replace('_', ' ')}.") for name in names}  # type: ignore[arg-type]
+    found = Catalogue([CatalogueEntry("x", "", gists)]).search(f"{verb} a gist")["results"]
+    assert found[0]["method"] == "create_gist"
+
+
 def test_vectors_are_made_once_and_find_what_words_do_not() -> None:
     asked: list[int] = []
 
