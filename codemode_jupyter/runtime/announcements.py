@@ -80,6 +80,7 @@ class Announcements:
                 self._behind.discard(execution_id)
                 for call in await self._pending(execution_id):
                     self._announce(call)
+                    await asyncio.sleep(0)  # the hook begins before the next wait is noted
         except CodemodeError:
             _log.exception("What waits could not be announced.")
         finally:
