@@ -24,7 +24,14 @@ from codemode_jupyter.notebook.stop import CLEAN_UP, Stopped, until_done
 from codemode_jupyter.runtime.records import Outcome
 from codemode_jupyter.runtime.runtime import Runtime
 
-LANGUAGES = {"js": "javascript", "javascript": "javascript", "ts": "javascript", "typescript": "javascript"}
+LANGUAGES = {
+    "js": "javascript",
+    "javascript": "javascript",
+    "ts": "javascript",
+    "typescript": "javascript",
+    "py": "python",
+    "python": "python",
+}
 """TypeScript is JavaScript whose types are erased."""
 
 
@@ -43,8 +50,6 @@ def parse_options(line: str) -> Namespace:
     ------
     UsageError
         An option is unknown or has no proper value.
-    CodemodeError
-        ``language_not_available``: a language that is not there yet.
     """
     parser = OptionParser("%%codemode")
     parser.add_argument("-r", "--runtime")
@@ -58,14 +63,8 @@ def parse_options(line: str) -> Namespace:
     if options.output is not None and (not options.output.isidentifier() or keyword.iskeyword(options.output)):
         raise UsageError(f"-o {options.output}: that is not a name for a variable")
     language = options.language.lower()
-    if language in {"py", "python"}:
-        raise CodemodeError(
-            "language_not_available",
-            "Programs in Python are not yet available.",
-            hint="Write the program in JavaScript.",
-        )
     if language not in LANGUAGES:
-        raise UsageError(f"-l {options.language}: there is no such language; js is available")
+        raise UsageError(f"-l {options.language}: there is no such language; js and python are available")
     options.language = LANGUAGES[language]
     return options
 

@@ -23,14 +23,14 @@ CELL_HELP = """Run a program in the sandbox of the notebook's page.
 
     %%codemode [-r RUNTIME] [-l LANGUAGE] [-o VARIABLE] [--wait | --detach [SECONDS]]
 
-The body is one program in JavaScript or TypeScript that composes the tools of a runtime. ``%%codemode`` must be the
-first line of its cell.
+The body is one program in JavaScript, TypeScript or Python that composes the tools of a runtime. ``%%codemode`` must be
+the first line of its cell.
 
 -r NAME, --runtime NAME
     The variable that holds the runtime, or the runtime's own name. Without it: the variable ``runtime``, else the
     only runtime there is. Where there is none, one without connectors is made and kept in the variable ``runtime``.
 -l LANGUAGE, --language LANGUAGE
-    ``js`` (default).
+    ``js`` (default), or ``python``, which needs the extra ``[python]`` and runs beside the page, not in it.
 -o VARIABLE, --output VARIABLE
     The variable that gets the program's result. It is ``None`` until the run has completed, which may be after an
     approval in a later cell.

@@ -32,7 +32,7 @@ def find_deno() -> str | None:
 
 
 class DenoExecutor:
-    """Runs passes without a browser, in a Deno process that has no permission at all.
+    """Runs passes without a browser, in a Deno process that may read its Python's files and nothing else.
 
     The process starts with the first pass, serves all others of its event loop, and is replaced when it dies. A pass
     that does not end by itself is ended by killing the process when it is alone in it, else by ending its Worker; such

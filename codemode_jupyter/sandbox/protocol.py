@@ -16,6 +16,9 @@ JSON, except that an object with an own key ``$type`` is a tag::
     {"$type": "date", "value": 1234.0 | null}            milliseconds since the epoch; null: an invalid Date
     {"$type": "map", "value": [[key, value], ...]}
     {"$type": "set", "value": [item, ...]}
+    {"$type": "float", "value": "1.0"}                   from Python: a whole number that is a float
+    {"$type": "tuple", "value": [item, ...]} / {"$type": "decimal", "value": "1.10"}           from Python
+    {"$type": "datetime", "value": "2024-05-01T12:00:00.000001"}    from Python: what a Date cannot be
     {"$type": "bytes", "value": "<base64>"}              Uint8Array (other views arrive as their visible bytes)
     {"$type": "arraybuffer", "value": "<base64>"}
     {"$type": "regexp", "value": [source, flags]}
@@ -56,8 +59,8 @@ A step is a call to connector ``__step`` whose method is the step's name. The ke
 with a one-time token; the sandbox runs the function and sends ``step``; the kernel records it and
 replies ``applied`` (the stored form) or ``failed``.
 ``codemode.search``, ``codemode.describe`` and ``codemode.run`` are calls to connector ``codemode``; the
-value of ``run`` is ``{"source", "line_offset", "name"}`` of the snippet, which the sandbox evaluates in
-the same program.
+value of ``run`` is ``{"source", "line_offset", "name"}`` of the snippet, and ``"language"`` where that is
+not JavaScript; the sandbox evaluates it in the same program.
 
 A request of ``fetch`` is a call to connector ``fetch`` whose method is the HTTP method; its argument is ``{"url",
 "headers"?, "body"?}``, its value ``{"status", "statusText", "url", "redirected", "headers", "body"}``, with bodies as
@@ -121,8 +124,9 @@ class ModuleText:
 class PassRequest:
     """Everything a sandbox needs to run one pass from the first line.
 
-    ``source`` is an expression that evaluates to a function; line ``n`` of it is line ``n - line_offset`` of what the
-    author wrote. ``clock`` is the program's start time in ms since the epoch, ``seed`` 32 hex digits,
+    ``source`` is an expression that evaluates to a function, or, where ``language`` is ``python``, the program's text;
+    line ``n`` of it is line ``n - line_offset`` of what the author wrote.
+    ``clock`` is the program's start time in ms since the epoch, ``seed`` 32 hex digits,
     ``timeout`` the allowed running time in seconds (time spent waiting for the kernel's tools does not count).
     ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``. The
     program's function is called with nothing and with the function that imports: ``(name) => Promise`` of a namespace.

@@ -3,7 +3,6 @@
 import pytest
 from IPython.core.error import UsageError
 
-from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.failures import ProgramFailedError
 
 
@@ -127,11 +126,10 @@ def test_javascript_has_several_names(bench, language):
     assert bench.run(bench.cell(answer, f"-l {language}")).status == "completed"
 
 
-def test_python_is_not_yet_available(bench):
-    failure = bench.fails(bench.cell(answer, "-l python"))
-    assert isinstance(failure, CodemodeError)
-    assert failure.code == "language_not_available"
-    assert bench.sandbox.passes == 0
+@pytest.mark.parametrize("language", ["py", "Python"])
+def test_a_program_may_be_in_python(bench, language):
+    assert bench.run(bench.cell(answer, f"-l {language}")).status == "completed"
+    assert bench.sandbox.passes == 1
 
 
 class TestWhichRuntime:
