@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from codemode_jupyter.connectors.questions import Kind, Question, QuestionField, option_text, refuse_answer
+from codemode_jupyter.connectors.questions import Kind, Question, QuestionField, has_format, option_text, refuse_answer
 from codemode_jupyter.connectors.schema_references import References
 from codemode_jupyter.connectors.schema_validation import SchemaValidator
 
@@ -45,14 +45,21 @@ def form_of(message: str, schema: Mapping[str, Any] | None, source: str) -> Ques
 
 
 def check_value(schema: Mapping[str, Any], value: object) -> None:
-    """Check an answer against its schema.
+    """Check an answer against its schema, and the formats of its fields.
 
     Raises
     ------
     CodemodeError
         ``invalid_answer``; ``data["faults"]`` lists every fault with its path.
     """
-    if faults := SchemaValidator("answer", schema).faults(value):
+    faults = SchemaValidator("answer", schema).faults(value)
+    form = form_of("", schema, "")
+    given = {form.fields[0].name: value} if form.is_single else value
+    for field in form.fields:
+        text = given.get(field.name) if isinstance(given, Mapping) else None
+        if isinstance(text, str) and not has_format(field.format, text):
+            faults.append({"path": field.name, "message": f"must be a {field.format}"})
+    if faults:
         raise refuse_answer(faults)
 
 

@@ -9,6 +9,7 @@ what is none of these is typed as JSON.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import re
@@ -179,10 +180,20 @@ def _text(asked: QuestionField, value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be text")  # noqa: TRY004  every fault of an answer is one kind of error
     _bounded(asked, len(value), "have")
-    pattern = _FORMATS.get(asked.format)
-    if pattern is not None and not pattern.fullmatch(value):
+    if not has_format(asked.format, value):
         raise ValueError(f"must be {'an' if asked.format == 'email' else 'a'} {asked.format}")
     return value
+
+
+def has_format(name: str, text: str) -> bool:
+    """Tell whether a text has a format; one that is not known has any text."""
+    pattern = _FORMATS.get(name)
+    if pattern is not None and not pattern.fullmatch(text):
+        return False
+    try:
+        return name != "date" or dt.date.fromisoformat(text) is not None
+    except ValueError:
+        return False
 
 
 def _boolean(value: object) -> bool:
