@@ -23,7 +23,8 @@ from codemode_jupyter.connectors.words import raw_words
 FUSED = 50
 """How many of each order are fused."""
 
-_CANDIDATES = 400  # of each index, chosen by what they cover
+_CANDIDATES = 400  # chosen by what they cover, of each index its share
+_FEWEST = 40  # of each index
 _RANKED = 120  # of these, chosen by their words
 _OWN_RARITY = 0.25  # how much what was said counts by its own rarity, instead of by that of its notion
 _UNCOVERED = 0.4  # of a score, what remains where next to nothing of the question is covered
@@ -93,20 +94,32 @@ class Searcher:
         order = sorted(range(len(rarities)), key=lambda at: -rarities[at])
         notions = [question.notions[at] for at in order]
         weighed = [rarities[at] for at in order]
-        scored = [
-            (index.documents[position], score)
-            for index in self.indexes
-            for position, score in self._scores(index, question, notions, weighed)
-        ]
+        likely = {
+            (at, position): score
+            for at, index in enumerate(self.indexes)
+            for position, score in self._likely(index, question, notions, weighed).items()
+        }
+        named = {(at, position) for at, index in enumerate(self.indexes) for position in index.named(question.written)}
+        meant = frozenset(word for notion in notions for word in notion)
+        possible = sum(rarities) or 1.0
+        scored = []
+        for place in {*named, *nlargest(_RANKED, likely, key=likely.__getitem__)}:
+            index, position = self.indexes[place[0]], place[1]
+            score = likely[place] * self._fit(index, position, question, meant)
+            if place in named:
+                score += _WHOLE_NAME * possible
+            elif question.written == index.connectors[position]:
+                score += possible
+            scored.append((index.documents[position], score))
         best = nsmallest(limit, scored, key=lambda one: (-round(one[1], 6), one[0].key.casefold(), one[0].key))
         every = [word for notion in notions for word in notion]
         return Found(best, sum(index.mask(every).bit_count() for index in self.indexes))
 
-    def _scores(
+    def _likely(
         self, index: SearchIndex, question: Question, notions: Sequence[Mapping[str, float]], rarities: Sequence[float]
-    ) -> list[tuple[int, float]]:
+    ) -> dict[int, float]:
+        """Return the documents of one index that are worth a closer look, with what their words alone come to."""
         possible = sum(rarities) or 1.0
-        meant = frozenset(word for notion in notions for word in notion)
         postings = [
             [
                 (share * self._rarity_within(word, share, rarity), places)
@@ -115,8 +128,9 @@ class Searcher:
             ]
             for notion, rarity in zip(notions, rarities, strict=True)
         ]
+        most = max(_FEWEST, math.ceil(_CANDIDATES * len(index.documents) / self._total))
         named = index.named(question.written)
-        candidates = dict.fromkeys((*named, *index.candidates(notions, _CANDIDATES)), 0.0)
+        candidates = dict.fromkeys((*named, *index.candidates(notions, most)), 0.0)
         covered = dict(candidates)
         for alternatives, rarity in zip(postings, rarities, strict=True):
             gains: dict[int, float] = {}
@@ -130,17 +144,7 @@ class Searcher:
                 covered[position] += rarity
         for position, part in covered.items():
             candidates[position] *= _UNCOVERED + (1 - _UNCOVERED) * part / possible
-        written = set(question.written)
-        scores: list[tuple[int, float]] = []
-        ranked = nlargest(_RANKED, candidates, key=candidates.__getitem__)
-        for position in dict.fromkeys((*named, *ranked)):
-            score = candidates[position] * self._fit(index, position, question, meant, written)
-            if position in named:
-                score += _WHOLE_NAME * possible
-            elif question.written == index.connectors[position]:
-                score += possible
-            scores.append((position, score))
-        return scores
+        return candidates
 
     def _rarity_within(self, word: str, share: float, rarity: float) -> float:
         """Return the rarity of a word of a notion: what was said itself may be rarer than all that it may stand for."""
@@ -153,9 +157,7 @@ class Searcher:
         """Return the inverse document frequency of what so many documents have."""
         return math.log(1 + (self._total - have + 0.5) / (have + 0.5))
 
-    def _fit(
-        self, index: SearchIndex, position: int, question: Question, meant: frozenset[str], written: set[str]
-    ) -> float:
+    def _fit(self, index: SearchIndex, position: int, question: Question, meant: frozenset[str]) -> float:
         """Return the factor for how well a document fits beyond its words."""
         words = index.words[position]
         factor = 1 + _TITLE * max((len(title & meant) / len(title) for title in words.titles), default=0.0)
@@ -163,7 +165,7 @@ class Searcher:
             factor *= _EFFECT[question.effect == words.effect]
         if question.many and words.many and question.effect in (None, "read"):
             factor *= _MANY
-        factor += _SAME_FORM * len(written.intersection(index.names[position]))
+        factor += _SAME_FORM * len(index.names[position].intersection(question.written))
         if index.documents[position].deprecated:
             factor *= _DEPRECATED
         return factor * _UNSTABLE if index.unstable[position] else factor

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,10 @@ def test_ten_thousand_methods_are_searched_in_milliseconds(real_tools: dict[str,
     github = list(real_tools["github"].values())
     many = {f"{tool.name}_{i // len(github)}": tool for i in range(10_000) for tool in [github[i % len(github)]]}
     tools = {name: Tool(name, tool.call, tool.description, tool.input_schema) for name, tool in many.items()}
-    catalogue = Catalogue([CatalogueEntry("github", "", tools)])
+    names = list(tools)
+    bounds = [0, 5000, *range(5625, 10_001, 625)]  # one large connector and eight small ones
+    parts = [{name: tools[name] for name in names[low:high]} for low, high in pairwise(bounds)]
+    catalogue = Catalogue([CatalogueEntry(f"github_{at}", "", part) for at, part in enumerate(parts)])
     begun = time.thread_time()
     catalogue.search("anything")
     built = time.thread_time() - begun
