@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codemode_jupyter.connectors.toolset.connector import ToolSetConnector
     from codemode_jupyter.errors import CodemodeError
     from codemode_jupyter.program import normalize_code, truncate_response, truncate_result
+    from codemode_jupyter.runtime.detached_exit import DetachedExit
     from codemode_jupyter.runtime.records import CallRecord, ErrorDetail, ExecutionRecord, Outcome, PendingCall, Snippet
     from codemode_jupyter.runtime.runtime import Runtime
     from codemode_jupyter.sandbox.browser import BrowserExecutor
@@ -40,6 +41,7 @@ __all__ = [
     "CodemodeError",
     "Connector",
     "DenoExecutor",
+    "DetachedExit",
     "ErrorDetail",
     "ExecutionRecord",
     "Executor",
@@ -76,6 +78,7 @@ _HOMES = {
     "CodemodeError": "errors",
     "Connector": "connectors.base",
     "DenoExecutor": "sandbox.deno",
+    "DetachedExit": "runtime.detached_exit",
     "ErrorDetail": "runtime.records",
     "ExecutionRecord": "runtime.records",
     "Executor": "sandbox.protocol",
