@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.runtime.runtime import Runtime
 from codemode_jupyter.runtime.store.schema import SCHEMA_VERSION
 from tests.runtime.fake_sandbox import FakeExecutor, Program
@@ -60,6 +61,45 @@ async def make_golden(path: Path) -> None:
     store.close()
 
 
+async def order(_, context):
+    """A tool that does something, then asks."""
+    kept = await context.step("hold", lambda: context.idempotency_key)
+    return [kept, await context.interrupt({"order": 7}, {"type": "integer"})]
+
+
+async def asks(p: Program):
+    return await p.call("shelf.order", {})
+
+
+def asking_runtime(path: Path) -> tuple[Runtime, str]:
+    sandbox, shelf = FakeExecutor(), Shelf()
+    shelf.extra = [Tool("order", order)]
+    return Runtime([shelf], executor=sandbox, path=path), sandbox.program(asks)
+
+
+async def make_asking(path: Path) -> None:
+    """Make a store in which a tool waits for an answer: since schema 3."""
+    runtime, text = asking_runtime(path)
+    await runtime.execute(text)
+    await runtime.close()
+    with sqlite3.connect(path) as store:
+        store.execute("PRAGMA journal_mode = DELETE")
+    store.close()
+
+
+@pytest.mark.parametrize("golden", sorted(FOLDER.glob("asking_*.golden")), ids=lambda path: path.stem)
+async def test_a_question_that_an_earlier_version_asked_is_answered_and_its_steps_are_not_made_again(golden, tmp_path):
+    shutil.copy(golden, tmp_path / "store.sqlite3")
+    runtime, _ = asking_runtime(tmp_path / "store.sqlite3")
+    [asked] = await runtime.pending()
+    assert (asked.kind, asked.payload) == ("interrupt", {"order": 7})
+    with sqlite3.connect(tmp_path / "store.sqlite3") as store:
+        store.execute("UPDATE journal SET outcome = '\"as recorded\"' WHERE kind = 'step'")
+    store.close()
+    assert (await runtime.respond(asked.call_id, 5)).result == ["as recorded", 5]
+    await runtime.close()
+
+
 def test_there_is_a_golden_store_of_every_schema():
     assert [path.stem for path in GOLDEN] == [f"schema_{number}" for number in range(1, SCHEMA_VERSION + 1)]
 
@@ -88,6 +128,7 @@ async def test_a_store_of_an_earlier_version_opens_lists_replays_and_is_approved
 
 
 if __name__ == "__main__":
-    target = FOLDER / f"schema_{SCHEMA_VERSION}.golden"
-    if not target.exists():
-        asyncio.run(make_golden(target))
+    for name, make in (("schema", make_golden), ("asking", make_asking)):
+        target = FOLDER / f"{name}_{SCHEMA_VERSION}.golden"
+        if not target.exists():
+            asyncio.run(make(target))
