@@ -2,11 +2,11 @@
 // that fit the websocket.
 //
 // Few, coarse messages are fast; one above 10 MiB kills the kernel's connection. Escaping makes a text at most six
-// times longer, so a message of a million UTF-16 units is safe whatever it holds. Writing such a message holds the page
-// up for some time, so of several each has a tick of its own.
+// times longer, so a message of half a million UTF-16 units is safe whatever it holds. Writing one holds the page up for
+// some time, so of several each has a tick of its own.
 
 /** Most UTF-16 units of text in one message. */
-const MESSAGE_LENGTH = 1_000_000;
+const MESSAGE_LENGTH = 500_000;
 
 class Outbox {
   /** @type {(message: PageMessage) => void} */
