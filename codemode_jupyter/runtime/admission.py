@@ -88,6 +88,6 @@ def _requires_approval(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> b
         return tool.requires_approval
     try:
         return bool(tool.requires_approval(native(arguments)))
-    except Exception:  # noqa: BLE001  the rule is the user's own; asking a person is the safe answer
+    except (Exception, SystemExit):  # noqa: BLE001  the rule is the user's own; asking a person is the safe answer
         _log.exception("The approval rule of %s failed; a person is asked.", row.name)
         return True

@@ -67,6 +67,17 @@ async def test_a_validation_that_raises_its_own_error_refuses_the_call(world):
     assert [(call.state, call.error.code) for call in outcome.calls] == [("failed", "invalid_arguments")]
 
 
+@pytest.mark.parametrize("error", [ZeroDivisionError(), SystemExit(1), MuteError()])
+async def test_an_approval_rule_that_fails_asks_a_person(world, error):
+    def rule(_: Any) -> bool:
+        raise error
+
+    world.shelf.extra.append(Tool("unruly", raising(AssertionError("never runs")), requires_approval=rule))
+    outcome = await asyncio.wait_for(world.execute(caught), 10)
+    assert outcome.status == "paused"
+    assert [call.method for call in outcome.pending] == ["unruly"]
+
+
 async def test_a_fault_of_ours_in_a_call_ends_the_run_instead_of_hanging_it(world, monkeypatch):
     def broken(*_: Any) -> Any:
         raise ZeroDivisionError("a fault")
