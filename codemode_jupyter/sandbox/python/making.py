@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from codemode_jupyter.errors import CodemodeError
@@ -32,6 +33,8 @@ from codemode_jupyter.sandbox.python.assets import (
 
 FETCH_SECONDS = 300.0
 SNAPSHOT_SECONDS = 120.0
+KEPT_SECONDS = 30 * 86_400.0
+"""For how long a set that this version of the package does not use is kept."""
 
 _GLOBALS = (
     # What the glue is given …
@@ -69,16 +72,26 @@ def ensure_assets(deno: str) -> PythonAssets:
         pyodide = _pyodide(deno)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix="making-") as made:
             _make(deno, pyodide, Path(made))
-            shutil.rmtree(folder, ignore_errors=True)  # an incomplete one
-            with contextlib.suppress(OSError):  # somebody else made it meanwhile
-                Path(made).replace(folder)
+            if find_assets() is None:  # nobody else made it meanwhile
+                shutil.rmtree(folder, ignore_errors=True)  # an incomplete one
+                with contextlib.suppress(OSError):
+                    Path(made).replace(folder)
             Path(made).mkdir(exist_ok=True)  # for its own removal
+        _forget_old_sets(folder)
     except OSError as error:
         raise _unavailable(f"the files cannot be written: {error}") from error
     found = find_assets()
     if found is None:
         raise _unavailable(f"the files in {folder} are not complete")
     return found
+
+
+def _forget_old_sets(kept: Path) -> None:
+    """Remove the sets of other versions that were made long ago; one that is used still is made again."""
+    for folder in kept.parent.glob("python-*"):
+        with contextlib.suppress(OSError):
+            if folder != kept and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(folder)
 
 
 def _pyodide(deno: str) -> Path:

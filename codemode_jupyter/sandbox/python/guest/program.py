@@ -13,6 +13,7 @@ import inspect
 import json
 import random
 import sys
+import time
 import types
 from typing import Any, NoReturn
 
@@ -38,6 +39,7 @@ class Pass:
         begin = json.loads(text)
         console.install_console(self._bridge)
         builtins.input = _refuse_input
+        time.sleep = _refuse_sleep  # type: ignore[assignment]  # takes numbers
         random.seed(int(begin["seed"], 16))
         sys.set_coroutine_origin_tracking_depth(1)
         asyncio.set_event_loop(self._loop)
@@ -150,6 +152,11 @@ def _import_all(space: dict[str, Any], name: str) -> None:
 
 def _refuse_input(_prompt: object = "") -> NoReturn:
     raise RuntimeError("input() is not available in a program: nobody is asked while it runs. Have a tool ask instead.")
+
+
+def _refuse_sleep(seconds: float) -> None:
+    if seconds > 0:  # the clock stands still while a program computes: it would never end
+        raise RuntimeError("time.sleep() is not available in a program: write `await asyncio.sleep(seconds)`.")
 
 
 def make(bridge: Any) -> Pass:

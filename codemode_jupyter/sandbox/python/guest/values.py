@@ -26,6 +26,7 @@ MAX_BITS = 14_000
 """Longest integer in bits: about as many digits as CPython reads and prints."""
 
 TAG = "$type"
+_HALF = re.compile("[\ud800-\udfff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMES = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
 
@@ -44,7 +45,10 @@ def encode(value: object, what: str) -> str:
     NotStorableError
         It holds something that is no data.
     """
-    return json.dumps(_Writer(what).write(value, 0), ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    tree = _Writer(what).write(value, 0)
+    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    # Half a character cannot leave the sandbox but as an escape.
+    return json.dumps(tree, separators=(",", ":"), allow_nan=False) if _HALF.search(text) else text
 
 
 def decode(text: str) -> Any:
