@@ -16,6 +16,7 @@ from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.answering import question_meant, typed_answer
 from codemode_jupyter.notebook.card import InboxView, RunView, show_execution
 from codemode_jupyter.notebook.doctor import diagnose
 from codemode_jupyter.notebook.doctor.report import Diagnosis
@@ -146,7 +147,7 @@ def _waiting(calls: Sequence[PendingCall]) -> str:
     doubt = (
         "It is not known whether a call happened that was under way when the kernel ended: %codemode show ID asks you."
     )
-    asked = "A tool asks you something: %codemode show ID brings the form."
+    asked = "A tool asks you something: %codemode show ID brings the form, %codemode respond ID ANSWER answers."
     hints = (
         [decide] * ("approval" in kinds)
         + [doubt] * ("in_doubt" in kinds)
@@ -202,6 +203,20 @@ async def _approve(runtime: Runtime, given: Namespace) -> Outcome:
     view.attach(execution_id)
     try:
         outcome = await until_done(runtime.approve(execution_id, seq))
+    finally:
+        await view.settle()
+    return returned_or_raised(outcome)
+
+
+async def _respond(runtime: Runtime, given: Namespace) -> Outcome:
+    call = question_meant(given.arguments[0], await runtime.pending())
+    assert call.question is not None  # noqa: S101  it is one
+    answer = typed_answer(call.question, " ".join(given.arguments[1:]))
+    view = RunView(runtime)
+    view.show()
+    view.attach(call.execution_id)
+    try:
+        outcome = await until_done(runtime.respond(call.call_id, answer, digest=call.digest))
     finally:
         await view.settle()
     return returned_or_raised(outcome)
@@ -317,6 +332,7 @@ COMMANDS = {
     "show": Command("show ID", "show an execution's card again", _show, 1, 1),
     "approve": Command("approve ID [SEQ]", "approve all that waits, or one call, and go on", _approve, 1, 2),
     "reject": Command("reject ID [SEQ]", "reject it; the execution ends", _reject, 1, 2),
+    "respond": Command("respond ID ANSWER", "answer what a tool asks, and go on", _respond, 2, 10_000),
     "detach": Command("detach ID", "let a run go on by itself; the inbox will show how it ended", _detach, 1, 1),
     "recover": Command("recover", "go on with runs that were cut off when the kernel ended; ask about doubt", _recover),
     "rollback": Command("rollback ID", "undo what an execution did, newest first", _rollback, 1, 1),

@@ -49,6 +49,7 @@ def test_help_lists_every_command(says):
         "show",
         "approve",
         "reject",
+        "respond",
         "recover",
         "rollback",
         "snippets",
@@ -254,3 +255,32 @@ class TestFindingAnExecution:
 def test_one_line_is_cut_to_its_width():
     assert one_line("a  b\n\tc", 80) == "a b c"
     assert one_line("x" * 50, 10) == "x" * 9 + "…"
+
+
+FORM = {"type": "object", "properties": {"jars": {"type": "integer"}, "shelf": {"enum": ["top", "low"]}}}
+
+
+async def asks_twice(p):
+    return [await p.call("shelf.ask_form", {}), await p.call("shelf.ask_text", {})]
+
+
+def test_what_a_tool_asks_is_listed_and_answered_by_a_command(says, bench):
+    async def ask_form(_, context):
+        return await context.interrupt("How many, and where?", FORM)
+
+    async def ask_text(_, context):
+        return await context.interrupt("Why?")
+
+    bench.shelf.extra += [Tool("ask_form", ask_form), Tool("ask_text", ask_text)]
+    bench.variables["runtime"] = bench.another("asking")
+    id_ = bench.run(bench.cell(asks_twice)).execution_id
+    printed = says("%codemode pending")
+    assert '"How many, and where?"' in printed
+    assert "%codemode respond ID ANSWER" in printed
+    with pytest.raises(CodemodeError, match="no question that waits"):
+        bench.run("%codemode respond nothing 5")
+    with pytest.raises(CodemodeError, match="not JSON"):
+        bench.run(f"%codemode respond {short_id(id_)} five")
+    bench.run(f'%codemode respond {short_id(id_)} \'{{"jars": 5, "shelf": "top"}}\'')
+    outcome = bench.run(f"%codemode respond {short_id(id_)}:1:0 it is nearer")
+    assert outcome.result == [{"jars": 5, "shelf": "top"}, "it is nearer"]

@@ -1,4 +1,4 @@
-"""Tools that ask a person in their middle: each question is answered once, each effect happens once, nothing is lost."""
+"""Tools that ask a person in their middle: each question is answered once, each effect happens once."""
 
 from __future__ import annotations
 
@@ -19,78 +19,85 @@ from tests.runtime.waiting import until
 YES = {"type": "boolean"}
 
 
-@pytest.fixture
-def asking(world):
-    """The world, with tools that ask; ``effects`` counts what they did outside, ``runs`` how often they were run."""
-    world.effects, world.runs, world.told = Counter(), Counter(), []
+class Tools:
+    """Tools that ask; ``effects`` counts what they did outside, ``runs`` how often they were run."""
 
-    def note(what):
-        world.effects[what] += 1
+    def __init__(self):
+        self.effects, self.runs, self.told = Counter(), Counter(), []
+
+    def all(self):
+        names = "loop chain both swallow stubborn broken fickle forgetful caught threaded".split()  # noqa: SIM905  one a word
+        yield from (Tool(name, getattr(self, name), timeout=1.0) for name in names)
+        yield Tool("gated", self.swallow, requires_approval=True, revert=lambda *_: None)
+        yield Tool("fresh_ask", self.caught, replay="reexecute")
+
+    def note(self, what):
+        self.effects[what] += 1
         return what
 
-    async def loop(arguments, context):
-        world.runs["loop"] += 1
+    async def loop(self, arguments, context):
+        self.runs["loop"] += 1
         answers = []
         for number in range(arguments.get("times", 3)):
-            await context.step("before", lambda number=number: note(f"before {number}"))
+            await context.step("before", lambda number=number: self.note(f"before {number}"))
             answers.append(await context.interrupt(f"Question {number}?", {"type": "integer"}))
-        await context.step("after", lambda: note("after"))
+        await context.step("after", lambda: self.note("after"))
         return [*answers, context.idempotency_key.rpartition(":")[2]]
 
-    async def chain(arguments, context):
+    async def chain(self, arguments, context):
         word = arguments["word"]
-        await context.step(f"open {word}", lambda: note(f"open {word}"))
+        await context.step(f"open {word}", lambda: self.note(f"open {word}"))
         return [word, await context.interrupt({"word": word})]
 
-    async def both(_, context):
-        world.runs["both"] += 1
-        return await asyncio.gather(chain({"word": "a"}, context), chain({"word": "b"}, context))
+    async def both(self, _, context):
+        self.runs["both"] += 1
+        return await asyncio.gather(self.chain({"word": "a"}, context), self.chain({"word": "b"}, context))
 
-    async def swallow(_, context):
+    async def swallow(self, _, context):
         try:
             return await context.interrupt("Really?", YES)
         except Exception:  # noqa: BLE001  what many tools do
             return "swallowed"
 
-    async def stubborn(_, context):
+    async def stubborn(self, _, context):
         try:
             return await context.interrupt("Really?", YES)
         except asyncio.CancelledError:
-            world.effects["caught"] += 1
+            self.effects["caught"] += 1
             return "caught"
 
-    async def broken(_, context):
+    async def broken(self, _, context):
         for _ in range(2):
             try:
-                await context.step("fails", lambda: 1 / note("tried").count("x"))
+                await context.step("fails", lambda: 1 / self.note("tried").count("x"))
             except CodemodeError as error:
-                world.told.append((error.code, error.message))
+                self.told.append((error.code, error.message))
         return await context.interrupt("And now?")
 
-    async def fickle(_, context):
-        world.runs["fickle"] += 1
-        return await context.interrupt(f"It is {world.runs['fickle']}?")
+    async def fickle(self, _, context):
+        self.runs["fickle"] += 1
+        return await context.interrupt(f"It is {self.runs['fickle']}?")
 
-    async def forgetful(_, context):
-        world.runs["forgetful"] += 1
-        return await context.interrupt("Once?") if world.runs["forgetful"] == 1 else "no question"
+    async def forgetful(self, _, context):
+        self.runs["forgetful"] += 1
+        return await context.interrupt("Once?") if self.runs["forgetful"] == 1 else "no question"
 
-    async def caught(_, context):
+    async def caught(self, _, context):
         try:
             return await context.interrupt("Anybody there?")
         except CodemodeError as error:
             return error.code
 
-    def plain(_, context):
-        raise AssertionError
-
-    async def threaded(arguments, context):
+    async def threaded(self, _, context):
         return await asyncio.to_thread(_in_a_thread, context)
 
-    gated = Tool("gated", swallow, requires_approval=True, revert=lambda *_: None)
-    made = (loop, chain, both, swallow, stubborn, broken, fickle, forgetful, caught, threaded)
-    world.shelf.extra = [gated, *(Tool(function.__name__, function, timeout=1.0) for function in made)]
-    world.shelf.extra.append(Tool("fresh_ask", caught, replay="reexecute"))
+
+@pytest.fixture
+def asking(world):
+    """The world, with tools that ask."""
+    tools = Tools()
+    world.shelf.extra = list(tools.all())
+    world.effects, world.runs, world.told = tools.effects, tools.runs, tools.told
     return world
 
 
@@ -189,7 +196,7 @@ async def test_a_question_is_answered_while_another_call_still_runs(asking):
     running = asyncio.ensure_future(asking.execute(calling("swallow", "slow")))
     await asyncio.sleep(0)
     other = asking._made[-1]
-    while not (waiting := await other.pending()):
+    while not (waiting := await other.pending()):  # noqa: ASYNC110  what is waited for is in the store
         await asyncio.sleep(0.001)
     [asked] = waiting
     answering = asyncio.ensure_future(other.respond(asked.call_id, answer=True))

@@ -91,7 +91,7 @@ _MODULES = (
 )
 
 _JOURNAL = (
-    # What a tool did and asked within one call. ``subject``: a step's name, or the payload of a question as tagged text.
+    # What a tool did and asked within one call. ``subject``: a step's name, or a question's payload as tagged text.
     """
     CREATE TABLE journal (
         execution TEXT NOT NULL REFERENCES execution (id) ON DELETE CASCADE,
