@@ -92,7 +92,7 @@ class DrivenExecutions:
         live.respond(call.live, digest, action, content)
 
     def start(
-        self, execution_id: str, driver: ExecutionDriver, over: Callable[[BaseException | None], None]
+        self, execution_id: str, driver: ExecutionDriver, over: Callable[[Driving, BaseException | None], None]
     ) -> Driving:
         """Begin to drive an execution; ``over`` is called when it is paused or has ended, or why that failed."""
         task = asyncio.create_task(driver.drive(), name=f"execution {execution_id}")
@@ -102,7 +102,7 @@ class DrivenExecutions:
             # Somebody may have approved in the moment it paused, and drive it already.
             if self._driven.get(execution_id) is driving:
                 del self._driven[execution_id]
-            over(None if task.cancelled() else task.exception())
+            over(driving, None if task.cancelled() else task.exception())
 
         task.add_done_callback(end)
         return driving

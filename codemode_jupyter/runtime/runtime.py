@@ -44,7 +44,7 @@ from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.delivery import Deliveries
 from codemode_jupyter.runtime.detached_exit import DetachedExit, ExitHook
 from codemode_jupyter.runtime.detaching import Detach
-from codemode_jupyter.runtime.driven import DrivenExecutions
+from codemode_jupyter.runtime.driven import DrivenExecutions, Driving
 from codemode_jupyter.runtime.driver import ExecutionDriver, Surroundings
 from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import close_connectors, dispose
@@ -61,6 +61,8 @@ from codemode_jupyter.runtime.watchers import Watchers
 from codemode_jupyter.sandbox.protocol import Executor
 
 _OTHER_PROCESS_SECONDS = 1.0
+"""How often an execution that is awaited here but not driven here is looked at."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -449,8 +451,7 @@ class Runtime:
                 return await self._outcome(execution_id)
             if row.status == "running" and not is_alive(row.owner, row.heartbeat, time.time()):
                 return Outcome("error", execution_id, error=failures.detail_of(_ownerless(row)))
-            # Changes by this runtime wake us at once; those of another process are looked for.
-            await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
+            await self._change(execution_id)
 
     async def pending(self, execution_id: str | None = None) -> list[PendingCall]:
         """Return the calls that wait for a person, of one execution or of all, newest execution first.
@@ -618,7 +619,7 @@ class Runtime:
             driver = ExecutionDriver(self._surroundings(), row)
         except CodemodeError as failure:
             return Outcome("error", row.id, error=failures.detail_of(failure))
-        driving = self._driven.start(row.id, driver, partial(self._driving_over, row.id))
+        driving = self._driven.start(row.id, driver, partial(self._driving_over, row))
         if row.detached_at is not None:
             self._driven.release(row.id)
             while not (driver.has_begun or driving.task.done()):
@@ -634,15 +635,18 @@ class Runtime:
         try:
             while not driving.released.done() and self._row(row.id).status == "running":
                 # Approved in the moment it paused: somebody drives it on.
-                await self._watchers.changed(row.id, timeout=_OTHER_PROCESS_SECONDS)
+                await self._change(row.id)
             return await self._told(row.id, driver)
         except CodemodeError as failure:  # deleted meanwhile, or a store that fails
             return Outcome("error", row.id, error=failures.detail_of(failure))
 
-    def _driving_over(self, execution_id: str, fault: BaseException | None) -> None:
+    def _driving_over(self, row: ExecutionRow, driving: Driving, fault: BaseException | None) -> None:
         if fault is not None:
-            _log.error("Execution %s is not driven any more.", execution_id, exc_info=fault)
-        self._ended(execution_id)
+            _log.error("Execution %s is not driven any more.", row.id, exc_info=fault)
+        if row.detachable or driving.released.done():
+            self._ended(row.id)
+        else:
+            self._changed(row.id)
 
     def _ended(self, execution_id: str) -> None:
         """Tell whom it concerns that an execution may have ended."""
@@ -670,6 +674,8 @@ class Runtime:
         row = self._row(execution_id)
         if row.detached_at is None:
             return await self._outcome(execution_id, driver)
+        if row.status not in ("running", "paused"):
+            self._ended(execution_id)  # detached by another process: nobody here knew
         waiting = [*self._questions(execution_id), *self._waiting(row)]
         return detaching.reply(row, waiting, self._detach_note, self._driven.console(execution_id))
 
@@ -697,18 +703,28 @@ class Runtime:
         if row.status == "running":
             return await self._drive(row)
         if row.status == "error":
+            self._ended(row.id)
             await dispose(self._capabilities, row.id, "error")
-        return await self._outcome(row.id)
+        return await self._told(row.id)
 
     async def _rested(self, execution_id: str) -> Outcome:
-        """Wait until a run that somebody drives has ended or waits for a person, and return its outcome."""
-        while (row := self._row(execution_id)).status == "running":
+        """Wait until a run that somebody drives has ended or waits for a person; of a detached one say only that."""
+        while (row := self._row(execution_id)).status == "running" and row.detached_at is None:
             if asked := self._questions(execution_id):
                 return Outcome("paused", execution_id, pending=tuple(asked))
             if not is_alive(row.owner, row.heartbeat, time.time()):
                 raise _ownerless(row)
-            await self._watchers.changed(execution_id, timeout=_OTHER_PROCESS_SECONDS)
-        return await self._outcome(execution_id)
+            await self._change(execution_id)
+        return await self._told(execution_id)
+
+    async def _change(self, execution_id: str) -> None:
+        """Return when something changed in an execution.
+
+        What this runtime changes wakes at once. SQLite tells nobody what another process wrote, so what is not driven
+        here is looked at now and then, for as long as somebody awaits it.
+        """
+        timeout = None if execution_id in self._driven else _OTHER_PROCESS_SECONDS
+        await self._watchers.changed(execution_id, timeout=timeout)
 
     def _waiting(self, row: ExecutionRow) -> Sequence[PendingCall]:
         questions = self._store.journal.open_questions(row.id)
