@@ -82,9 +82,19 @@ function encodeMessage(name, message, code) {
 
 /** A failure that another language's part of the runtime has put into words already. */
 class TaggedFailure {
+  #fields;
+
   /** @param {{error: string, line?: number, column?: number}} fields */
   constructor(fields) {
-    this.fields = fields;
+    this.#fields = fields;
+  }
+
+  /**
+   * @param {unknown} thrown anything a program threw: it is asked nothing
+   * @returns {{error: string, line?: number, column?: number} | null} null: it is none
+   */
+  static fieldsOf(thrown) {
+    return typeof thrown === "object" && thrown !== null && #fields in thrown ? thrown.#fields : null;
   }
 }
 
@@ -96,7 +106,8 @@ class TaggedFailure {
  * @returns {{error: string, line?: number, column?: number}}
  */
 function encodeThrown(thrown, globals) {
-  if (thrown instanceof TaggedFailure) return thrown.fields;
+  const told = TaggedFailure.fieldsOf(thrown);
+  if (told !== null) return told;
   if (!isError(thrown)) return { error: encodeMessage("Error", describeNonError(thrown), "thrown_value") };
   const stack = readText(thrown, "stack", "");
   const name = readText(thrown, "name", "Error");

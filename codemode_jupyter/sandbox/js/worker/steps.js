@@ -56,7 +56,8 @@ function startNextStep() {
  * @returns {string}
  */
 function encodeStepError(error) {
-  if (error instanceof TaggedFailure) return error.fields.error;
+  const told = TaggedFailure.fieldsOf(error);
+  if (told !== null) return told.error;
   try {
     if (isError(error)) return encodeValue(error, "The error of a step", "lenient");
   } catch {
