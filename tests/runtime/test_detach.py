@@ -7,11 +7,18 @@ import threading
 
 import pytest
 
+from codemode_jupyter.connectors.questions import Question, QuestionField
+from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.detached_exit import CONSOLE_BYTES
 from codemode_jupyter.runtime.runtime import Runtime
+from codemode_jupyter.runtime.store.database import Database
+from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
 from tests.runtime.fake_sandbox import Program
+from tests.runtime.shelf import Shelf
 from tests.runtime.waiting import until
+
+needs_deno = pytest.mark.skipif(find_deno() is None, reason="the extra [headless] is not installed")
 
 
 async def gated(p: Program):
@@ -400,3 +407,84 @@ async def test_the_tool_says_what_a_detached_reply_means(world, heard):
     await tool.runtime.approve(reply["executionId"])
     await until(lambda: heard)
     assert heard[0].metadata == {"agent": "a"}
+
+
+async def test_a_run_whose_tool_asks_a_question_while_it_runs_is_let_go(world, heard):
+    if world.mode == "reopened":
+        pytest.skip("only the process that runs a call knows what it asks")
+
+    async def ask(arguments, context):
+        answer = await context.ask(Question("Really?", (QuestionField("sure", "boolean"),)))
+        return answer.content
+
+    world.shelf.extra.append(Tool("sure", ask))
+
+    async def program(p: Program):
+        return await p.call("shelf.sure", {})
+
+    reply = await world.execute(program, detach=True)
+    assert reply.status == "waiting"
+    [asked] = await world.runtime.pending(reply.execution_id)
+    assert asked.kind == "question"
+    answered = await world.runtime.respond(asked.call_id, {"sure": True})
+    assert answered.is_detached
+    await until(lambda: heard)
+    assert heard[0].result == {"sure": True}
+
+
+async def test_giving_up_what_is_in_doubt_is_told(world, heard):
+    async def program(p: Program):
+        return await p.call("shelf.stow", {})
+
+    runtime = world.another()
+    reply = await runtime.execute(world.sandbox.program(program), detach=True)
+    with runtime._store.transaction() as connection:
+        runtime._store.calls.update(connection, reply.execution_id, 0, ("pending",), state="in_doubt")
+    [call] = await runtime.pending()
+    given_up = await runtime.respond(call.call_id, "give_up")
+    assert given_up.status == "ended"
+    assert given_up.error is None
+    await until(lambda: heard)
+    assert (heard[0].status, heard[0].error.code) == ("error", "given_up")
+
+
+@pytest.mark.parametrize("world", ["normal"], indirect=True)
+async def test_a_run_that_never_detaches_costs_no_commit_more(world, heard, monkeypatch):
+    commits = []
+    transaction = Database.transaction
+
+    def counted(self, *, durable):
+        commits.append(durable)
+        return transaction(self, durable=durable)
+
+    monkeypatch.setattr(Database, "transaction", counted)
+    with_hook, without = world.another(), world.another(on_detached_exit=None)
+    numbers = []
+    for runtime in (with_hook, without):
+        await runtime.execute(world.sandbox.program(quick))
+        commits.clear()
+        outcome = await runtime.execute(world.sandbox.program(gated))
+        await runtime.approve(outcome.execution_id)
+        numbers.append(list(commits))
+    assert numbers[0] == numbers[1]
+
+
+@needs_deno
+async def test_a_run_that_waits_holds_no_worker_in_a_real_sandbox(tmp_path):
+    exits = []
+    executor = DenoExecutor()
+    runtime = Runtime([Shelf()], executor=executor, path=tmp_path / "store.sqlite3", on_detached_exit=exits.append)
+    code = "async () => { const stowed = await shelf.stow({ n: 1 }); return stowed; }"
+    first = await runtime.execute(code, detach=True)
+    threads = threading.active_count()
+    replies = [first, *[await runtime.execute(code, detach=True) for _ in range(12)]]  # more than there are places
+    assert {reply.status for reply in replies} == {"waiting"}
+    assert threading.active_count() == threads
+    assert [level.taken for level in executor._pool._levels.values()] == [0]
+    assert not [task for task in asyncio.all_tasks() if "exec_" in task.get_name()]
+    for reply in replies:
+        await runtime.approve(reply.execution_id)
+    await until(lambda: len(exits) == len(replies))
+    assert {told.status for told in exits} == {"completed"}
+    await runtime.close()
+    await executor.close()
