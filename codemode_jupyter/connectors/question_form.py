@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codemode_jupyter.connectors.questions import Kind, Question, QuestionField, has_format, option_text, refuse_answer
-from codemode_jupyter.connectors.schema_references import References
-from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.schemas.references import References
+from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 
 MOST_FIELDS = 50
 """Most fields of one form; a schema with more is answered as JSON."""
 
 _MOST_OPTIONS = 200
+"""Of more, one is typed: nobody finds it in a list."""
+
 _MOST_REFERENCES = 20
 _TEXT = 500
 _KINDS: dict[str, Kind] = {"string": "text", "number": "number", "integer": "integer", "boolean": "boolean"}
@@ -135,8 +137,8 @@ def _options(schema: Mapping[str, Any]) -> tuple[tuple[Any, str], ...]:
         pairs = [(schema["const"], None)]
     else:
         return ()
-    read = [(value, _words(title) or option_text(value)) for value, title in pairs]
-    return tuple(read[:_MOST_OPTIONS])
+    read = tuple((value, _words(title) or option_text(value)) for value, title in pairs)
+    return read if len(read) <= _MOST_OPTIONS else ()
 
 
 def _words(value: object) -> str:

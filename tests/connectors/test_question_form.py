@@ -117,6 +117,15 @@ def test_a_date_that_there_is_not_is_refused():
             check_value(SCHEMA, {"name": "Edda", "day": wrong})
 
 
+def test_one_of_very_many_choices_is_typed_and_still_checked():
+    many = {"type": "string", "enum": [f"choice {number}" for number in range(500)]}
+    form = form_of("?", many, "x")
+    assert form.fields[0].kind == "text"
+    check_value(many, read_form(form, {"": "choice 499"}))
+    with pytest.raises(CodemodeError, match="must be one of"):
+        check_value(many, "choice 500")
+
+
 def test_a_schema_of_very_many_properties_is_answered_as_json():
     many = {"type": "object", "properties": {f"p{number}": {"type": "string"} for number in range(MOST_FIELDS + 1)}}
     assert kinds(many) == [("json", "")]

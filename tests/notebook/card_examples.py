@@ -1,5 +1,6 @@
 """Executions in every state that a card can show, with the shapes of values and texts that spoil cards."""
 
+from codemode_jupyter.connectors.question_form import form_of
 from codemode_jupyter.connectors.questions import Question, QuestionField
 from codemode_jupyter.notebook.card.controls import controls_layout, done_layout
 from codemode_jupyter.notebook.card.layout import CardState, card_layout
@@ -89,7 +90,9 @@ def waiting(seq, args, method="create_issue", description="Create an issue."):
 
 
 def doubtful(seq, args, method="create_issue", description="Create an issue."):
-    return PendingCall(ID, seq, "tracker", method, args, f"digest-{seq}", description=description, kind="in_doubt")
+    return PendingCall(
+        ID, seq, "tracker", method, args, f"digest-{seq}", description, kind="in_doubt", call_id=f"{ID}:{seq}"
+    )
 
 
 def paused(*pending, **changes):
@@ -308,6 +311,28 @@ def asking(question, **changes):
     return CardState(record("running", [DAILY, running]), (asked,), live=True, **changes)
 
 
+def kept(payload, schema, **changes):
+    """A run that waits for the answer to a question that a tool asks in its middle."""
+    message = payload if isinstance(payload, str) else ""
+    asked = PendingCall(
+        ID, 2, "hotel", "book", {"nights": 1}, "digest-k", kind="interrupt", call_id=f"{ID}:2:0", payload=payload,
+        question=form_of(message, schema, "hotel.book"),
+    )  # fmt: skip
+    waiting = call(2, "hotel", "book", {"nights": 1}, "waiting", duration=None)
+    return CardState(record("paused", [DAILY, waiting]), (asked,), live=True, **changes)
+
+
+BOOKING = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Name of the guest", "minLength": 2},
+        "from": {"type": "string", "format": "date", "title": "First night"},
+        "room": {"enum": ["single", "double"], "title": "Room", "description": "Both have a view"},
+        "guests": {"type": "array", "items": {"type": "string"}, "title": "Other guests"},
+    },
+    "required": ["name", "from"],
+}
+HOSTILE_SCHEMA = {"type": "object", "properties": {"<img src=x>": {"enum": ["<b>a</b>", 1, None], "title": "<script>"}}}
 FROM_A_SERVER = (
     ConsoleRecord("log", "asking the harbour"),
     ConsoleRecord("warn", "low tide <b>now</b>", "harbour"),
@@ -316,6 +341,12 @@ QUESTIONS = {
     "question-form": asking(FORM),
     "question-form-sending": asking(FORM, deciding={2: "accept"}),
     "question-hostile": asking(HOSTILE_FORM),
+    "question-kept": kept({"house": "Seaview", "free rooms": 3}, BOOKING),
+    "question-kept-faults": kept(
+        {"house": "Seaview"}, BOOKING, faults={"digest-k": [("name", "is needed"), ("guests[0]", "must be string")]}
+    ),
+    "question-kept-words": kept("What shall the card on the table say?", None),
+    "question-kept-hostile": kept(HOSTILE, HOSTILE_SCHEMA),
     "question-address": asking(VISIT),
     "question-address-trick": asking(TRICK),
     "progress": CardState(

@@ -275,7 +275,7 @@ def test_the_static_card_of_a_call_in_doubt_explains_it_and_says_how_to_answer()
     text = to_text(tree)
     assert "It is not known whether this call happened." in text
     assert "%codemode show 2c3d7f3a" in text
-    assert f'await runtime.respond("{ID}", 2, "run_again")' in text
+    assert f'await runtime.respond("{ID}:2", "run_again")' in text
     assert "approve" not in text
 
 

@@ -127,3 +127,34 @@ def test_a_hostile_question_in_a_page_is_text(cards):
     for name in QUESTIONS:
         cards.mount(TREES[name])
     assert cards.page.locator("#stage").locator("img, script, b, a, style").count() == 0
+
+
+def test_a_question_that_is_kept_is_answered_or_rejected_and_says_where_its_answer_goes(cards):
+    text = inner_text(TREES["question-kept"])
+    assert "Your answer goes to hotel.book and is kept in the log of this run: no place for passwords." in text
+    assert not elements(TREES["question-kept"], data_action="decline")
+    cards.mount(TREES["question-kept"])
+    cards.page.get_by_label("Name of the guest").fill("Edda")
+    cards.page.get_by_label("First night").fill("2031-02-03")
+    guests = cards.page.get_by_label("Other guests")
+    guests.fill('["Bo",')
+    guests.press("Enter")
+    guests.press_sequentially('"Cy"]')
+    assert cards.sent == [], "Enter in a field of several lines begins a line"
+    cards.page.get_by_label("Name of the guest").press("Enter")
+    (sent,) = cards.sent
+    assert (sent["action"], sent["digest"]) == ("accept", "digest-k")
+    assert sent["fields"] == {
+        "answer-0": "Edda",
+        "answer-1": "2031-02-03",
+        "answer-2": "",
+        "answer-3": '["Bo",\n"Cy"]',
+        "reason": "",  # of the drawer that rejects
+    }
+
+
+def test_each_fault_stands_at_its_field_and_marks_it():
+    tree = TREES["question-kept-faults"]
+    marked = [one.attributes["data-field"] for one in elements(tree, aria_invalid="true")]
+    assert marked == ["answer-0", "answer-3"]
+    assert [inner_text(one) for one in elements(tree, class_="cm-fault cm-size")] == ["is needed", "must be string"]
