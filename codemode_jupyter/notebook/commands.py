@@ -16,6 +16,7 @@ from IPython.core.error import UsageError
 from IPython.core.getipython import get_ipython
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook import upkeep
 from codemode_jupyter.notebook.answering import question_meant, typed_answer
 from codemode_jupyter.notebook.card import InboxView, RunView, show_execution
 from codemode_jupyter.notebook.doctor import diagnose
@@ -334,8 +335,14 @@ COMMANDS = {
     "reject": Command("reject ID [SEQ]", "reject it; the execution ends", _reject, 1, 2),
     "respond": Command("respond ID ANSWER", "answer what a tool asks, and go on", _respond, 2, 10_000),
     "detach": Command("detach ID", "let a run go on by itself; the inbox will show how it ended", _detach, 1, 1),
+    "stop": Command("stop ID", "end a run that is under way", upkeep.stop, 1, 1),
     "recover": Command("recover", "go on with runs that were cut off when the kernel ended; ask about doubt", _recover),
     "rollback": Command("rollback ID", "undo what an execution did, newest first", _rollback, 1, 1),
+    "expire": Command("expire [HOURS]", "end what has waited for so long (24 hours)", upkeep.expire, 0, 1),
+    "delete": Command("delete ID", "forget an execution and its log", upkeep.delete, 1, 1),
+    "prune": Command("prune KEEP", "forget finished executions but the newest KEEP", upkeep.prune, 1, 1),
+    "search": Command("search WORDS", "find methods and snippets, as programs do", upkeep.search, 1, 10_000),
+    "describe": Command("describe NAME", "declare a connector, a method or a snippet", upkeep.describe, 1, 1),
     "snippets": Command("snippets", "list the saved programs", _snippets),
     "save": Command("save NAME ID [-d TEXT]", "save the program of an execution as a snippet", _save, 2, 2),
     "rm": Command("rm NAME", "remove a snippet", _remove, 1, 1),

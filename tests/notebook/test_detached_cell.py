@@ -1,14 +1,17 @@
 """``%%codemode --detach`` and the inbox, in a shell without a page: what is shown there counts as seen."""
 
 import asyncio
+import inspect
 
 import pytest
 from IPython.core.error import UsageError
 
 from codemode_jupyter.notebook.cell import parse_options
+from codemode_jupyter.notebook.commands import COMMANDS
 from codemode_jupyter.notebook.ids import short_id
 from codemode_jupyter.notebook.inbox import Inbox
 from codemode_jupyter.runtime.detached_exit import DetachedExit
+from codemode_jupyter.runtime.runtime import Runtime
 
 
 async def gated(p):
@@ -90,3 +93,39 @@ async def test_an_inbox_keeps_what_nobody_has_seen_and_lets_go_of_what_was():
     assert inbox.unseen == []
     assert changes == [1, 2, 1, 0]
     stop()
+
+
+def test_whatever_a_runtime_can_do_the_magics_can():
+    operations = {
+        name
+        for name, member in vars(Runtime).items()
+        if inspect.iscoroutinefunction(member) and not name.startswith("_")
+    }
+    commands = {
+        "execution": "show",
+        "executions": "history",
+        "stale": "history",
+        "save_snippet": "save",
+        "delete_snippet": "rm",
+        "delete_execution": "delete",
+        "prune_executions": "prune",
+        "expire_paused": "expire",
+    }
+    not_commands = {"execute", "wait", "close"}  # the cell, its --wait, and the end of the kernel
+    missing = {name for name in operations - not_commands if commands.get(name, name) not in COMMANDS}
+    assert missing == set()
+
+
+def test_runs_are_ended_and_forgotten_and_methods_found_by_commands(bench, says):
+    bench.run(bench.cell(quick))
+    kept = bench.run(bench.cell(gated)).execution_id
+    assert "is not running here" in says(f"%codemode stop {short_id(kept)}")
+    assert "Expired: 0 executions." in says("%codemode expire 1")
+    assert f"Expired: 1 execution ({short_id(kept)})." in says("%codemode expire 0")
+    assert "Deleted: 1 finished execution." in says("%codemode prune 1")
+    assert "Deleted" in says(f"%codemode delete {short_id(kept)}")
+    assert "Nothing has been run yet." in says("%codemode history")
+    assert "shelf.stow" in says("%codemode search put a thing on the shelf")
+    assert "stow" in says("%codemode describe shelf.stow")
+    with pytest.raises(UsageError, match="KEEP is a number"):
+        bench.run("%codemode prune all")
