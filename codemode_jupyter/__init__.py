@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from codemode_jupyter.connectors.base import Connector
-    from codemode_jupyter.connectors.declarations import generate_types
-    from codemode_jupyter.connectors.function import FunctionConnector, tool
+    from codemode_jupyter.connectors.declarations.python import generate_stubs
+    from codemode_jupyter.connectors.declarations.typescript import generate_types
+    from codemode_jupyter.connectors.declarations.typescript_types import json_schema_to_type
+    from codemode_jupyter.connectors.functions.function import FunctionConnector, tool
+    from codemode_jupyter.connectors.http.outbound import Outbound
+    from codemode_jupyter.connectors.http.outbound_messages import OutboundRequest, OutboundResponse
     from codemode_jupyter.connectors.human import HumanConnector
     from codemode_jupyter.connectors.mcp import McpConnector
     from codemode_jupyter.connectors.names import sanitize_name
     from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
     from codemode_jupyter.connectors.openapi.oauth import ClientCredentials
-    from codemode_jupyter.connectors.outbound import Outbound
-    from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
-    from codemode_jupyter.connectors.python_stubs import generate_stubs
-    from codemode_jupyter.connectors.schema_types import json_schema_to_type
     from codemode_jupyter.connectors.tool import Tool, ToolContext
     from codemode_jupyter.connectors.toolset.connector import ToolSetConnector
     from codemode_jupyter.errors import CodemodeError
@@ -82,13 +82,13 @@ _HOMES = {
     "ErrorDetail": "runtime.records",
     "ExecutionRecord": "runtime.records",
     "Executor": "sandbox.protocol",
-    "FunctionConnector": "connectors.function",
+    "FunctionConnector": "connectors.functions.function",
     "HumanConnector": "connectors.human",
     "McpConnector": "connectors.mcp",
     "OpenApiConnector": "connectors.openapi.connector",
-    "Outbound": "connectors.outbound",
-    "OutboundRequest": "connectors.outbound_messages",
-    "OutboundResponse": "connectors.outbound_messages",
+    "Outbound": "connectors.http.outbound",
+    "OutboundRequest": "connectors.http.outbound_messages",
+    "OutboundResponse": "connectors.http.outbound_messages",
     "Outcome": "runtime.records",
     "PendingCall": "runtime.records",
     "Runtime": "runtime.runtime",
@@ -96,12 +96,12 @@ _HOMES = {
     "Tool": "connectors.tool",
     "ToolContext": "connectors.tool",
     "ToolSetConnector": "connectors.toolset.connector",
-    "generate_stubs": "connectors.python_stubs",
-    "generate_types": "connectors.declarations",
-    "json_schema_to_type": "connectors.schema_types",
+    "generate_stubs": "connectors.declarations.python",
+    "generate_types": "connectors.declarations.typescript",
+    "json_schema_to_type": "connectors.declarations.typescript_types",
     "normalize_code": "program",
     "sanitize_name": "connectors.names",
-    "tool": "connectors.function",
+    "tool": "connectors.functions.function",
     "truncate_response": "program",
     "truncate_result": "program",
 }

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
-from codemode_jupyter.connectors.comments import text_lines
-from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.declarations.comments import text_lines
+from codemode_jupyter.connectors.declarations.notes import shortened
+from codemode_jupyter.connectors.declarations.overview import overview
+from codemode_jupyter.connectors.declarations.python import generate_stubs
+from codemode_jupyter.connectors.declarations.typescript import generate_types
 from codemode_jupyter.connectors.names import nearest_names
-from codemode_jupyter.connectors.overview import overview
-from codemode_jupyter.connectors.python_stubs import generate_stubs
-from codemode_jupyter.connectors.schema_notes import shortened
-from codemode_jupyter.connectors.search import Searcher
-from codemode_jupyter.connectors.search_document import Document, tool_document
-from codemode_jupyter.connectors.search_index import SearchIndex
-from codemode_jupyter.connectors.search_vectors import Embed
+from codemode_jupyter.connectors.search.document import Document, tool_document
+from codemode_jupyter.connectors.search.index import SearchIndex
+from codemode_jupyter.connectors.search.search import Searcher
+from codemode_jupyter.connectors.search.vectors import Embed
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from codemode_jupyter.connectors.base import Connector
-from codemode_jupyter.connectors.function import function_tool
+from codemode_jupyter.connectors.functions.function import function_tool
 from codemode_jupyter.connectors.tool import JsonSchema, Tool, ToolContext
 
 _INSTRUCTIONS = "Ask the person who watches this run, where only they can know or decide. The answer may take hours."

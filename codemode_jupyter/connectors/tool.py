@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from codemode_jupyter.connectors.questions import Answer, Question
-from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 from codemode_jupyter.errors import CodemodeError
 
 JsonSchema: TypeAlias = dict[str, Any]

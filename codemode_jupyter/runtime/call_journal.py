@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeAlias
 
-from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
+from codemode_jupyter.connectors.functions.plain_call import call_in_thread, call_on_loop
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.digest import question_digest

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 
 from codemode_jupyter.connectors.base import Connector, load_tools, tools_at_once
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
+from codemode_jupyter.connectors.functions.signature import FunctionSignature
+from codemode_jupyter.connectors.http.outbound import Outbound, fetch_tools
 from codemode_jupyter.connectors.names import check_connector_names, did_you_mean
-from codemode_jupyter.connectors.outbound import Outbound, fetch_tools
-from codemode_jupyter.connectors.schema_validation import load_checker
-from codemode_jupyter.connectors.search_vectors import Embed
-from codemode_jupyter.connectors.signature import FunctionSignature
+from codemode_jupyter.connectors.schemas.validation import load_checker
+from codemode_jupyter.connectors.search.vectors import Embed
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from codemode_jupyter.connectors.native_values import DateText, MapEntries, SetItems, as_set
+from codemode_jupyter.connectors.functions.native_values import DateText, MapEntries, SetItems, as_set
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.value_writer import MAX_DIGITS, TAG, Json
 

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, TypeAlias
 
-from codemode_jupyter.connectors.native_values import DateText, MapEntries, SetItems
+from codemode_jupyter.connectors.functions.native_values import DateText, MapEntries, SetItems
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.convert import NotConvertibleError, key_text, simpler
 

@@ -9,7 +9,7 @@ import pytest
 
 from codemode_jupyter import CodemodeError, Connector, Runtime, Tool, ToolContext
 from codemode_jupyter.connectors.base import load_tools
-from codemode_jupyter.connectors.native_values import DateText
+from codemode_jupyter.connectors.functions.native_values import DateText
 
 
 async def nothing(arguments: Any, context: ToolContext) -> Any:

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
-from codemode_jupyter.connectors.function import FunctionConnector, tool
+from codemode_jupyter.connectors.functions.function import FunctionConnector, tool
+from codemode_jupyter.connectors.search.words import fold, one_edit_apart, stem, words_of
 from codemode_jupyter.connectors.tool import Tool
-from codemode_jupyter.connectors.words import fold, one_edit_apart, stem, words_of
 from codemode_jupyter.errors import CodemodeError
 
 VECTORS = Path(__file__).parents[3] / "shared" / "vectors"

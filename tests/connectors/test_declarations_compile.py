@@ -14,9 +14,9 @@ import pytest
 
 from codemode_jupyter.connectors.base import load_tools
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
-from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.declarations.python import generate_stubs
+from codemode_jupyter.connectors.declarations.typescript import generate_types
 from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
-from codemode_jupyter.connectors.python_stubs import generate_stubs
 from codemode_jupyter.connectors.tool import Tool
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from codemode_jupyter.connectors.arguments import bind_arguments
 from codemode_jupyter.connectors.base import Connector, load_tools
-from codemode_jupyter.connectors.function import FunctionConnector, function_tool, tool
+from codemode_jupyter.connectors.functions.function import FunctionConnector, function_tool, tool
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 

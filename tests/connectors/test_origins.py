@@ -2,7 +2,7 @@
 
 import pytest
 
-from codemode_jupyter.connectors.origins import parse_address, parse_origin
+from codemode_jupyter.connectors.http.origins import parse_address, parse_origin
 from codemode_jupyter.errors import CodemodeError
 
 

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from codemode_jupyter import CodemodeError, Outbound, OutboundRequest, OutboundResponse
-from codemode_jupyter.connectors.outbound import METHODS, fetch_tools
+from codemode_jupyter.connectors.http.outbound import METHODS, fetch_tools
 from codemode_jupyter.connectors.tool import ToolContext
 from tests.connectors.web import serve
 

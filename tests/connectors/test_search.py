@@ -14,7 +14,7 @@ import pytest
 from codemode_jupyter.connectors.base import load_tools
 from codemode_jupyter.connectors.catalogue import Catalogue, CatalogueEntry
 from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
-from codemode_jupyter.connectors.search_model import semantic
+from codemode_jupyter.connectors.search.model import semantic
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 

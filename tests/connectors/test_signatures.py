@@ -18,8 +18,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import Unpack
 
 from codemode_jupyter.connectors.arguments import bind_arguments
-from codemode_jupyter.connectors.function import FunctionConnector, function_tool, tool
-from codemode_jupyter.connectors.native_values import DateText, MapEntries, SetItems
+from codemode_jupyter.connectors.functions.function import FunctionConnector, function_tool, tool
+from codemode_jupyter.connectors.functions.native_values import DateText, MapEntries, SetItems
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 

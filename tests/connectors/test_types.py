@@ -12,12 +12,12 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel
 
-from codemode_jupyter.connectors.comments import comment
-from codemode_jupyter.connectors.declarations import generate_types
-from codemode_jupyter.connectors.function import function_tool, tool
+from codemode_jupyter.connectors.declarations.comments import comment
+from codemode_jupyter.connectors.declarations.python import generate_stubs
+from codemode_jupyter.connectors.declarations.typescript import generate_types
+from codemode_jupyter.connectors.declarations.typescript_types import json_schema_to_type
+from codemode_jupyter.connectors.functions.function import function_tool, tool
 from codemode_jupyter.connectors.names import sanitize_name
-from codemode_jupyter.connectors.python_stubs import generate_stubs
-from codemode_jupyter.connectors.schema_types import json_schema_to_type
 from codemode_jupyter.connectors.tool import Tool
 
 ROOT = Path(__file__).parents[2]

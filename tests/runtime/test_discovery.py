@@ -66,7 +66,7 @@ async def main():
     await runtime.describe("api")
     await runtime.close()
 asyncio.run(main())
-print("codemode_jupyter.connectors.schema_checker" in sys.modules)
+print("codemode_jupyter.connectors.schemas.checker" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=tmp_path)
     assert done.stdout.strip() == str(loaded)

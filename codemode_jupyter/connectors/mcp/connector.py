@@ -25,7 +25,7 @@ from codemode_jupyter.connectors.mcp.keeper import GivenSession, SessionKeeper, 
 from codemode_jupyter.connectors.mcp.listing import identifiers, list_tools
 from codemode_jupyter.connectors.mcp.remote_tool import RemoteTool
 from codemode_jupyter.connectors.mcp.stdio_server import StdioServer
-from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 from codemode_jupyter.connectors.tool import JsonSchema, Tool
 from codemode_jupyter.errors import CodemodeError
 

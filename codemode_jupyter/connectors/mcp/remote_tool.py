@@ -23,7 +23,7 @@ from codemode_jupyter.connectors.mcp.conversation import Conversation
 from codemode_jupyter.connectors.mcp.keeper import Sessions
 from codemode_jupyter.connectors.mcp.results import unwrap
 from codemode_jupyter.connectors.mcp.transport import refusals
-from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, ToolContext
 from codemode_jupyter.errors import CodemodeError
 

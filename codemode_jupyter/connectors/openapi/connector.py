@@ -13,6 +13,7 @@ from typing import Any
 
 from codemode_jupyter.connectors.approval import ApprovalPolicy, Approve
 from codemode_jupyter.connectors.base import Connector
+from codemode_jupyter.connectors.http.origins import Address, Origin, parse_origin
 from codemode_jupyter.connectors.openapi.document import Document, check_document
 from codemode_jupyter.connectors.openapi.extra import needed
 from codemode_jupyter.connectors.openapi.loading import Source, load
@@ -26,7 +27,6 @@ from codemode_jupyter.connectors.openapi.sending import Send, Sender
 from codemode_jupyter.connectors.openapi.servers import parse_base, server_address
 from codemode_jupyter.connectors.openapi.swagger2 import servers as swagger2_servers
 from codemode_jupyter.connectors.openapi.tools import ToolMaker
-from codemode_jupyter.connectors.origins import Address, Origin, parse_origin
 from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+from codemode_jupyter.connectors.http.outbound_messages import OutboundResponse
 from codemode_jupyter.connectors.openapi.responses import as_bytes, shown_headers, value_of
-from codemode_jupyter.connectors.outbound_messages import OutboundResponse
 from codemode_jupyter.errors import CodemodeError
 
 _LONGEST_MESSAGE = 300

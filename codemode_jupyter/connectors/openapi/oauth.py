@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from codemode_jupyter.connectors.http.origins import Origin, parse_address
 from codemode_jupyter.connectors.openapi.extra import needed
-from codemode_jupyter.connectors.origins import Origin, parse_address
 from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.errors import CodemodeError
 

@@ -11,6 +11,9 @@ from typing import Any
 
 from codemode_jupyter.connectors.approval import ApprovalPolicy, Requires
 from codemode_jupyter.connectors.faults import path_of, refuse_arguments
+from codemode_jupyter.connectors.http.origins import Address, parse_address
+from codemode_jupyter.connectors.http.outbound_messages import OutboundRequest
+from codemode_jupyter.connectors.http.request_headers import can_be_sent, is_forbidden
 from codemode_jupyter.connectors.openapi.bodies import encode_body
 from codemode_jupyter.connectors.openapi.document import Place
 from codemode_jupyter.connectors.openapi.failures import http_error, is_success
@@ -20,10 +23,7 @@ from codemode_jupyter.connectors.openapi.responses import as_bytes, shown_header
 from codemode_jupyter.connectors.openapi.sending import Sender
 from codemode_jupyter.connectors.openapi.serialization import query_pairs, text_of
 from codemode_jupyter.connectors.openapi.tools import OVERWRITING, SAFE
-from codemode_jupyter.connectors.origins import Address, parse_address
-from codemode_jupyter.connectors.outbound_messages import OutboundRequest
-from codemode_jupyter.connectors.request_headers import can_be_sent, is_forbidden
-from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 
 NAME = "request"

@@ -13,6 +13,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from codemode_jupyter.connectors.faults import path_of, refuse_arguments
+from codemode_jupyter.connectors.http.origins import Address, parse_address
+from codemode_jupyter.connectors.http.outbound_messages import OutboundRequest
+from codemode_jupyter.connectors.http.request_headers import can_be_sent
 from codemode_jupyter.connectors.openapi.bodies import encode_body
 from codemode_jupyter.connectors.openapi.media_types import essence
 from codemode_jupyter.connectors.openapi.operations import Media, Operation, Parameter
@@ -23,9 +26,6 @@ from codemode_jupyter.connectors.openapi.serialization import (
     query_pairs,
     text_of,
 )
-from codemode_jupyter.connectors.origins import Address, parse_address
-from codemode_jupyter.connectors.outbound_messages import OutboundRequest
-from codemode_jupyter.connectors.request_headers import can_be_sent
 from codemode_jupyter.connectors.tool import Arguments
 from codemode_jupyter.errors import CodemodeError
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from codemode_jupyter.connectors.http.origins import Origin
+from codemode_jupyter.connectors.http.request_headers import can_be_sent
 from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.connectors.openapi.oauth import ClientCredentials, TokenSource
-from codemode_jupyter.connectors.origins import Origin
 from codemode_jupyter.connectors.redaction import Redactor
-from codemode_jupyter.connectors.request_headers import can_be_sent
 from codemode_jupyter.errors import CodemodeError
 
 Secret: TypeAlias = str | tuple[str, str] | ClientCredentials | Callable[[], str | Awaitable[str]]

@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeAlias
 
-from codemode_jupyter.connectors.http_sender import HttpSender
+from codemode_jupyter.connectors.http.origins import Origin, parse_address
+from codemode_jupyter.connectors.http.outbound_messages import OutboundRequest, OutboundResponse
+from codemode_jupyter.connectors.http.sender import HttpSender
 from codemode_jupyter.connectors.openapi.responses import as_bytes
 from codemode_jupyter.connectors.openapi.security import Additions, Credentials
-from codemode_jupyter.connectors.origins import Origin, parse_address
-from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
 from codemode_jupyter.connectors.redaction import Redactor
 from codemode_jupyter.connectors.tool import ToolContext
 from codemode_jupyter.errors import CodemodeError

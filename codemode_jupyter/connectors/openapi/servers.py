@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from codemode_jupyter.connectors.origins import Address, parse_address
+from codemode_jupyter.connectors.http.origins import Address, parse_address
 from codemode_jupyter.errors import CodemodeError
 
 _VARIABLE = re.compile(r"\{([^{}]*)\}")

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemode_jupyter.connectors.approval import ApprovalPolicy
+from codemode_jupyter.connectors.http.origins import Address
+from codemode_jupyter.connectors.http.outbound_messages import OutboundRequest, OutboundResponse
+from codemode_jupyter.connectors.http.request_headers import is_forbidden
 from codemode_jupyter.connectors.openapi.bodies import body_schema
 from codemode_jupyter.connectors.openapi.document import Document
 from codemode_jupyter.connectors.openapi.failures import http_error, is_success
@@ -20,10 +23,7 @@ from codemode_jupyter.connectors.openapi.requests import RequestShape, RequestWr
 from codemode_jupyter.connectors.openapi.responses import accepted, as_bytes, output_schema, shown_headers, value_of
 from codemode_jupyter.connectors.openapi.schemas import Schemas
 from codemode_jupyter.connectors.openapi.sending import IDEMPOTENT, Sender
-from codemode_jupyter.connectors.origins import Address
-from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
-from codemode_jupyter.connectors.request_headers import is_forbidden
-from codemode_jupyter.connectors.schema_validation import SchemaValidator
+from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 
 SAFE = ("GET", "HEAD", "OPTIONS")

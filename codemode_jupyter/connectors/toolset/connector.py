@@ -12,9 +12,9 @@ from typing import Any
 
 from codemode_jupyter.connectors.approval import ApprovalPolicy, Approve
 from codemode_jupyter.connectors.base import Connector, check_options
-from codemode_jupyter.connectors.function import function_tool
+from codemode_jupyter.connectors.functions.function import function_tool
 from codemode_jupyter.connectors.names import check_tool_name, sanitize_names
-from codemode_jupyter.connectors.schema_validation import load_checker
+from codemode_jupyter.connectors.schemas.validation import load_checker
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.connectors.toolset.definitions import read_definition
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool

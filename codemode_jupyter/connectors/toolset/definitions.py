@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from codemode_jupyter.connectors.function import function_tool
+from codemode_jupyter.connectors.functions.function import function_tool
 from codemode_jupyter.connectors.names import sanitize_name
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.approval_flags import approval_flag

@@ -13,9 +13,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.functions.plain_call import call_in_thread, call_on_loop
 from codemode_jupyter.connectors.names import sanitize_name
-from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
-from codemode_jupyter.connectors.schema_references import references_in
+from codemode_jupyter.connectors.schemas.references import references_in
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.approval_flags import SPELLINGS, approval_flag
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 
 from codemode_jupyter.connectors.approval import Requires
 from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.functions.plain_call import call_on_loop
 from codemode_jupyter.connectors.names import sanitize_name
-from codemode_jupyter.connectors.plain_call import call_on_loop
 from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.connectors.toolset.foreign import ForeignTool, arguments_schema, first_line, positional

@@ -10,7 +10,7 @@ import mcp_types as types
 import pytest
 
 from codemode_jupyter.connectors.base import load_tools
-from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.declarations.typescript import generate_types
 from codemode_jupyter.connectors.mcp import McpConnector
 from codemode_jupyter.connectors.mcp.mending import mended
 from codemode_jupyter.errors import CodemodeError

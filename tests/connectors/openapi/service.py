@@ -12,8 +12,8 @@ from openapi_core.datatypes import RequestParameters
 from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 from codemode_jupyter.connectors.base import load_tools
+from codemode_jupyter.connectors.http.outbound_messages import OutboundRequest, OutboundResponse
 from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
-from codemode_jupyter.connectors.outbound_messages import OutboundRequest, OutboundResponse
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 

@@ -9,8 +9,8 @@ import pytest
 from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
 
-from codemode_jupyter.connectors.declarations import generate_types
-from codemode_jupyter.connectors.outbound_messages import OutboundResponse
+from codemode_jupyter.connectors.declarations.typescript import generate_types
+from codemode_jupyter.connectors.http.outbound_messages import OutboundResponse
 from tests.connectors.openapi.service import Recorder, Validator, call, document, operation, received, refusal, tools_of
 
 ORIGIN = "http://127.0.0.1:8999"

@@ -16,7 +16,7 @@ import pytest
 
 from codemode_jupyter import CodemodeError, Runtime
 from codemode_jupyter.connectors.base import load_tools
-from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.declarations.typescript import generate_types
 from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
 from tests.connectors.openapi.service import Recorder, call, document, operation, refusal, tools_of
 from tests.connectors.openapi.test_documents import SWAGGER

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from codemode_jupyter import ClientCredentials, Runtime
-from codemode_jupyter.connectors.declarations import generate_types
+from codemode_jupyter.connectors.declarations.typescript import generate_types
+from codemode_jupyter.connectors.http.outbound_messages import OutboundResponse
 from codemode_jupyter.connectors.openapi.connector import OpenApiConnector
-from codemode_jupyter.connectors.outbound_messages import OutboundResponse
 from codemode_jupyter.errors import CodemodeError
 from tests.connectors.openapi.service import Recorder, call, document, operation, refusal, tools_of
 

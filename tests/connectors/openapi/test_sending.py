@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 
 from codemode_jupyter import CodemodeError, OpenApiConnector, Runtime
-from codemode_jupyter.connectors.outbound_messages import OutboundResponse
+from codemode_jupyter.connectors.http.outbound_messages import OutboundResponse
 from tests.connectors.openapi.service import CONTEXT, Recorder, call, document, operation, refusal, tools_of
 
 ORIGIN = "http://127.0.0.1:8999"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from codemode_jupyter.connectors.search_vocabulary import (
+from codemode_jupyter.connectors.search.vocabulary import (
     ABBREVIATIONS,
     EFFECTS,
     LONGEST_PHRASE,
@@ -22,7 +22,7 @@ from codemode_jupyter.connectors.search_vocabulary import (
     SYNONYMS,
     Effect,
 )
-from codemode_jupyter.connectors.words import fold, one_edit_apart, raw_words, stem, words_of
+from codemode_jupyter.connectors.search.words import fold, one_edit_apart, raw_words, stem, words_of
 
 _MOST_WORDS = 32
 _SHORTEST_TYPO = 4

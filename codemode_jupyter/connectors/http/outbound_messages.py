@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from codemode_jupyter.connectors.origins import Origin
+from codemode_jupyter.connectors.http.origins import Origin
 from codemode_jupyter.errors import CodemodeError
 
 

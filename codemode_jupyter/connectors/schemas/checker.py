@@ -1,6 +1,6 @@
 """One schema, ready to check values; and its faults in words.
 
-Owns: running the validator, and the wording of each fault. Never does: read other drafts (``schema_dialect``).
+Owns: running the validator, and the wording of each fault. Never does: read other drafts (``dialect.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from referencing import Registry
 
 from codemode_jupyter.connectors.faults import path_of
 from codemode_jupyter.connectors.names import did_you_mean
-from codemode_jupyter.connectors.schema_keywords import Allowance, TooMuchWork, validator_class
+from codemode_jupyter.connectors.schemas.keywords import Allowance, TooMuchWork, validator_class
 
 _Fault = dict[str, str]
 _LONGEST = 200

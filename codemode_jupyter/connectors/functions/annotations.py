@@ -19,7 +19,7 @@ from typing import Annotated, Any, Union
 import typing_extensions
 from pydantic import AfterValidator, BeforeValidator
 
-from codemode_jupyter.connectors.native_values import DateText, native
+from codemode_jupyter.connectors.functions.native_values import DateText, native
 from codemode_jupyter.connectors.tool import ToolContext
 
 NATIVE = Annotated[Any, AfterValidator(native)]

@@ -12,9 +12,9 @@ from functools import cache
 from itertools import combinations
 from operator import itemgetter
 
-from codemode_jupyter.connectors.search_document import Document, WeightedWords, is_unstable, weighted_words
-from codemode_jupyter.connectors.search_vectors import Vectors
-from codemode_jupyter.connectors.words import raw_words
+from codemode_jupyter.connectors.search.document import Document, WeightedWords, is_unstable, weighted_words
+from codemode_jupyter.connectors.search.vectors import Vectors
+from codemode_jupyter.connectors.search.words import raw_words
 
 _SATURATION = 1.2  # k1 of BM25
 _MOST_NOTIONS = 6  # that choose candidates; the others only rank them

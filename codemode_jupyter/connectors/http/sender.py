@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from codemode_jupyter.connectors.origins import Origin, parse_address
-from codemode_jupyter.connectors.outbound_messages import (
+from codemode_jupyter.connectors.http.origins import Origin, parse_address
+from codemode_jupyter.connectors.http.outbound_messages import (
     OutboundRequest,
     OutboundResponse,
     not_allowed,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codemode_jupyter.connectors.comments import text_lines
-from codemode_jupyter.connectors.schema_notes import shortened
+from codemode_jupyter.connectors.declarations.comments import text_lines
+from codemode_jupyter.connectors.declarations.notes import shortened
 from codemode_jupyter.connectors.tool import Tool
 
 _LONGEST_LINE = 120

@@ -14,11 +14,11 @@ from functools import cached_property
 from heapq import nlargest, nsmallest
 from operator import itemgetter
 
-from codemode_jupyter.connectors.search_document import Document
-from codemode_jupyter.connectors.search_index import SearchIndex
-from codemode_jupyter.connectors.search_question import Question, Vocabulary, read_question
-from codemode_jupyter.connectors.search_vectors import Embed, Vectors, fused
-from codemode_jupyter.connectors.words import raw_words
+from codemode_jupyter.connectors.search.document import Document
+from codemode_jupyter.connectors.search.index import SearchIndex
+from codemode_jupyter.connectors.search.question import Question, Vocabulary, read_question
+from codemode_jupyter.connectors.search.vectors import Embed, Vectors, fused
+from codemode_jupyter.connectors.search.words import raw_words
 
 FUSED = 50
 """How many of each order are fused."""

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar, overload
 
-from codemode_jupyter.connectors.annotations import behind_partials
 from codemode_jupyter.connectors.base import Connector, check_options
-from codemode_jupyter.connectors.docstrings import read_docstring
+from codemode_jupyter.connectors.functions.annotations import behind_partials
+from codemode_jupyter.connectors.functions.docstrings import read_docstring
+from codemode_jupyter.connectors.functions.plain_call import call_in_thread, call_on_loop
+from codemode_jupyter.connectors.functions.signature import BoundCall, FunctionSignature
 from codemode_jupyter.connectors.names import check_tool_name, is_identifier, sanitize_name, unique_by_name
-from codemode_jupyter.connectors.plain_call import call_in_thread, call_on_loop
-from codemode_jupyter.connectors.signature import BoundCall, FunctionSignature
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 

@@ -29,7 +29,8 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core import SchemaError
 
-from codemode_jupyter.connectors.annotations import (
+from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.functions.annotations import (
     behind_partials,
     has_description,
     is_context,
@@ -37,8 +38,7 @@ from codemode_jupyter.connectors.annotations import (
     unpacked,
     with_native_values,
 )
-from codemode_jupyter.connectors.docstrings import read_docstring
-from codemode_jupyter.connectors.faults import invalid_arguments
+from codemode_jupyter.connectors.functions.docstrings import read_docstring
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema
 from codemode_jupyter.errors import CodemodeError
 

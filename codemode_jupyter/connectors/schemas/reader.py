@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from codemode_jupyter.connectors.schema_notes import schema_notes
-from codemode_jupyter.connectors.schema_references import References, points_into_aliases
-from codemode_jupyter.connectors.schema_shapes import (
+from codemode_jupyter.connectors.declarations.notes import schema_notes
+from codemode_jupyter.connectors.schemas.references import References, points_into_aliases
+from codemode_jupyter.connectors.schemas.shapes import (
     NEVER,
     NULL,
     UNKNOWN,

@@ -10,12 +10,12 @@ import keyword
 import re
 from collections.abc import Iterable, Mapping
 
-from codemode_jupyter.connectors.comments import text_lines
-from codemode_jupyter.connectors.declarations import needs_arguments, takes_arguments, tool_notes
+from codemode_jupyter.connectors.declarations.comments import text_lines
+from codemode_jupyter.connectors.declarations.python_types import IMPORTED, TAKEN, PythonTypes, is_parameter
+from codemode_jupyter.connectors.declarations.typescript import needs_arguments, takes_arguments, tool_notes
 from codemode_jupyter.connectors.names import sanitize_name
-from codemode_jupyter.connectors.python_types import IMPORTED, TAKEN, PythonTypes, is_parameter
-from codemode_jupyter.connectors.schema_reader import SchemaReader, ShapeNames
-from codemode_jupyter.connectors.schema_shapes import ANY_OBJECT, UNKNOWN, Named, Record, Shape
+from codemode_jupyter.connectors.schemas.reader import SchemaReader, ShapeNames
+from codemode_jupyter.connectors.schemas.shapes import ANY_OBJECT, UNKNOWN, Named, Record, Shape
 from codemode_jupyter.connectors.tool import Tool
 
 _LONGEST_LINE = 100

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from codemode_jupyter.connectors.search_document import Document
+from codemode_jupyter.connectors.search.document import Document
 from codemode_jupyter.errors import CodemodeError
 
 Embed: TypeAlias = Callable[[list[str]], Any]

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from codemode_jupyter.connectors.search_vocabulary import EFFECTS, METHODS, STOP_WORDS, Effect
+from codemode_jupyter.connectors.search.vocabulary import EFFECTS, METHODS, STOP_WORDS, Effect
+from codemode_jupyter.connectors.search.words import raw_words, stem, words_of
 from codemode_jupyter.connectors.tool import Tool
-from codemode_jupyter.connectors.words import raw_words, stem, words_of
 
 _NAME, _TITLE, _PATH, _TEXT, _CONNECTOR, _PARAMETER, _NOTE = 3.0, 3.0, 1.6, 1.0, 1.0, 0.7, 0.35
 _OTHER_PLACE = 0.25  # of its weight, a further place where the same word stands

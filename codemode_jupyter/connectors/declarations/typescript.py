@@ -1,6 +1,6 @@
 """Tools as TypeScript declarations: what a model reads before it writes a program.
 
-Owns: the declared namespace and its methods. Never does: types of schemas (``schema_types.py``).
+Owns: the declared namespace and its methods. Never does: types of schemas (``typescript_types.py``).
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from codemode_jupyter.connectors.comments import comment, comment_lines
+from codemode_jupyter.connectors.declarations.comments import comment, comment_lines
+from codemode_jupyter.connectors.declarations.notes import shortened
+from codemode_jupyter.connectors.declarations.typescript_text import property_name
+from codemode_jupyter.connectors.declarations.typescript_types import TAKEN, write_declarations
 from codemode_jupyter.connectors.names import is_identifier, sanitize_name
-from codemode_jupyter.connectors.schema_notes import shortened
-from codemode_jupyter.connectors.schema_reader import ShapeNames
-from codemode_jupyter.connectors.schema_types import TAKEN, write_declarations
+from codemode_jupyter.connectors.schemas.reader import ShapeNames
 from codemode_jupyter.connectors.tool import Tool
-from codemode_jupyter.connectors.type_text import property_name
 
 _LONGEST_DESCRIPTION = 8000  # characters of a tool's description
 

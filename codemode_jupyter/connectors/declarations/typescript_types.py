@@ -7,9 +7,17 @@ from __future__ import annotations
 
 import json
 
-from codemode_jupyter.connectors.comments import comment, comment_lines
-from codemode_jupyter.connectors.schema_reader import ShapeNames
-from codemode_jupyter.connectors.schema_shapes import (
+from codemode_jupyter.connectors.declarations.comments import comment, comment_lines
+from codemode_jupyter.connectors.declarations.typescript_text import (
+    Binding,
+    TypeText,
+    intersection,
+    literal,
+    property_name,
+    union,
+)
+from codemode_jupyter.connectors.schemas.reader import ShapeNames
+from codemode_jupyter.connectors.schemas.shapes import (
     ANY_OBJECT,
     UNKNOWN,
     Both,
@@ -23,7 +31,6 @@ from codemode_jupyter.connectors.schema_shapes import (
     Shape,
     TupleOf,
 )
-from codemode_jupyter.connectors.type_text import Binding, TypeText, intersection, literal, property_name, union
 
 _INDENT = "    "
 _SCALARS = {

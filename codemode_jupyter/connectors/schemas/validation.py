@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from codemode_jupyter.connectors.faults import refuse_arguments
-from codemode_jupyter.connectors.schema_dialect import as_2020_12
+from codemode_jupyter.connectors.schemas.dialect import as_2020_12
 
 if TYPE_CHECKING:
-    from codemode_jupyter.connectors.schema_checker import SchemaChecker
+    from codemode_jupyter.connectors.schemas.checker import SchemaChecker
 
 MOST_FAULTS = 100
 """Most faults that are looked for in one value."""
@@ -59,7 +59,7 @@ class SchemaValidator:
 
     @cached_property
     def _checker(self) -> SchemaChecker:
-        from codemode_jupyter.connectors.schema_checker import SchemaChecker  # noqa: PLC0415  slow to import
+        from codemode_jupyter.connectors.schemas.checker import SchemaChecker  # noqa: PLC0415  slow to import
 
         return SchemaChecker(as_2020_12(self.schema), MOST_FAULTS)
 
@@ -69,4 +69,4 @@ async def load_checker() -> None:
 
     For connectors, when they list tools: the first call would hold the event loop meanwhile.
     """
-    await asyncio.to_thread(importlib.import_module, "codemode_jupyter.connectors.schema_checker")
+    await asyncio.to_thread(importlib.import_module, "codemode_jupyter.connectors.schemas.checker")

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from codemode_jupyter.connectors.comments import text_lines
-from codemode_jupyter.connectors.schema_reader import ShapeNames, type_name_of
-from codemode_jupyter.connectors.schema_shapes import (
+from codemode_jupyter.connectors.declarations.comments import text_lines
+from codemode_jupyter.connectors.schemas.reader import ShapeNames, type_name_of
+from codemode_jupyter.connectors.schemas.shapes import (
     ANY_OBJECT,
     NEVER,
     UNKNOWN,

@@ -1,6 +1,6 @@
 """What values a JSON Schema allows, as a small tree of shapes that any language's printer can write.
 
-Owns: the shapes. Never does: read schemas (``schema_reader.py``) or write text.
+Owns: the shapes. Never does: read schemas (``reader.py``) or write text.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from codemode_jupyter.connectors.words import stem
+from codemode_jupyter.connectors.search.words import stem
 
 Effect = Literal["read", "create", "update", "delete"]
 """What an operation does to a thing."""

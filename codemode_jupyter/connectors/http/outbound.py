@@ -1,7 +1,7 @@
 """Requests that programs may make: to whom, how, and which of them a person approves.
 
 Owns: the option ``outbound=``, the types of a request and its response, and the tools behind the sandbox's ``fetch``.
-Never does: network (``http_sender.py``, or the user's own function), or logging: a request is a call like any other.
+Never does: network (``sender.py``, or the user's own function), or logging: a request is a call like any other.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from codemode_jupyter.connectors.http_sender import HttpSender
-from codemode_jupyter.connectors.origins import Origin, parse_address, parse_origin
-from codemode_jupyter.connectors.outbound_messages import (
+from codemode_jupyter.connectors.http.origins import Origin, parse_address, parse_origin
+from codemode_jupyter.connectors.http.outbound_messages import (
     OutboundRequest,
     OutboundResponse,
     not_allowed,
     refused,
 )
-from codemode_jupyter.connectors.request_headers import can_be_sent, is_forbidden
+from codemode_jupyter.connectors.http.request_headers import can_be_sent, is_forbidden
+from codemode_jupyter.connectors.http.sender import HttpSender
 from codemode_jupyter.connectors.tool import Arguments, Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 
