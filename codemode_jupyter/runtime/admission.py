@@ -14,7 +14,7 @@ import secrets
 from typing import Any
 
 from codemode_jupyter.connectors.arguments import bind_arguments
-from codemode_jupyter.connectors.functions.native_values import native
+from codemode_jupyter.connectors.native_values import native
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
@@ -22,6 +22,7 @@ from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.decisions import kept_arguments
 from codemode_jupyter.runtime.digest import call_digest
 from codemode_jupyter.runtime.store.rows import CallRow
+from codemode_jupyter.runtime.user_code import ends_the_task
 from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import STEP_CONNECTOR, CallRequest
 
@@ -78,7 +79,9 @@ def _validate(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> None:
         tool.validate(arguments)
     except CodemodeError:
         raise
-    except Exception as fault:
+    except BaseException as fault:
+        if ends_the_task(fault):
+            raise
         message = f"Arguments to {row.name} do not fit: {message_of(fault) or type(fault).__name__}"
         raise CodemodeError("invalid_arguments", message) from fault
 
@@ -88,6 +91,8 @@ def _requires_approval(tool: Tool, row: CallRow, arguments: dict[str, Any]) -> b
         return tool.requires_approval
     try:
         return bool(tool.requires_approval(native(arguments)))
-    except (Exception, SystemExit):  # noqa: BLE001  the rule is the user's own; asking a person is the safe answer
+    except BaseException as error:  # the rule is the user's own; asking a person is the safe answer
+        if ends_the_task(error):
+            raise
         _log.exception("The approval rule of %s failed; a person is asked.", row.name)
         return True

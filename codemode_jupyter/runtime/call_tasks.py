@@ -86,7 +86,8 @@ class CallTasks:
         live.journal = CallJournal(row, self._log, partial(self._rests, row), may_ask=self._may_ask)
         context = ToolContext(self._log.execution_id, row.seq, f"{self._log.execution_id}:{row.seq}", live)
         running = self._run(row, tool, context, live, live.journal)
-        self._tasks[row.seq] = asyncio.create_task(running, name=f"{row.name} #{row.seq}")
+        task = self._tasks[row.seq] = asyncio.create_task(running, name=f"{row.name} #{row.seq}")
+        task.add_done_callback(partial(self._notice_failure, row))
 
     async def finish(self, seconds: float) -> None:
         """Wait for all calls under way, at most ``seconds``; then cancel what is left."""
@@ -139,6 +140,13 @@ class CallTasks:
         if len(self._ended) == 1:
             # Outcomes of one tick share a commit.
             asyncio.get_running_loop().call_soon(self._record)
+
+    def _notice_failure(self, row: CallRow, task: asyncio.Task[None]) -> None:
+        """Record what ended the task itself, such as a ``KeyboardInterrupt``: nobody else would hear of it."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None and self._tasks.get(row.seq) is task:
+            self._ended.append((row, failed(error)))
+            self._record()
 
     def _record(self) -> None:
         ended, self._ended = self._ended, []

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable
 
 from codemode_jupyter.runtime.capabilities import Capabilities
+from codemode_jupyter.runtime.user_code import ends_the_task
 
 HOOK_SECONDS = 10.0
 """How long one hook may take."""
@@ -42,5 +43,7 @@ async def _call(name: str, hook: Callable[..., object], *words: str) -> None:
         if inspect.isawaitable(answer):
             async with asyncio.timeout(HOOK_SECONDS):
                 await answer
-    except Exception:  # noqa: BLE001  the hook is the user's own
+    except BaseException as error:  # the hook is the user's own
+        if ends_the_task(error):
+            raise
         _log.exception("The hook %s failed.", name)

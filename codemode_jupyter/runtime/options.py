@@ -5,6 +5,8 @@ Owns: their limits and the words of the refusal. Never does: keep them.
 
 from __future__ import annotations
 
+from os import PathLike
+
 from codemode_jupyter.errors import CodemodeError
 
 
@@ -43,6 +45,30 @@ def check_age(name: str, value: object) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
         raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint="Use a number of seconds, 0 or more.")
+
+
+def check_function(name: str, value: object) -> None:
+    """Refuse what can neither be called nor left out (``None``).
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
+    """
+    if value is not None and not callable(value):
+        raise CodemodeError("invalid_option", f"`{name}` is {value!r:.100}.", hint="Use a function, or None.")
+
+
+def check_path(name: str, value: object) -> None:
+    """Refuse what is no path of a file.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_option``
+    """
+    if value is not None and not isinstance(value, str | PathLike):
+        raise CodemodeError("invalid_option", f"`{name}` is {value!r:.100}.", hint="Use a path, or None.")
 
 
 def check_text(name: str, value: object) -> None:

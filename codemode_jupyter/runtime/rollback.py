@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from codemode_jupyter.connectors.functions.native_values import native
+from codemode_jupyter.connectors.native_values import native
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.admission import arguments_of
@@ -24,6 +24,7 @@ from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.executions import FINISHED
 from codemode_jupyter.runtime.store.rows import IN_DOUBT, INTERRUPTED, UNDECIDED, CallRow
 from codemode_jupyter.runtime.tool_run import RAN_ANYWAY
+from codemode_jupyter.runtime.user_code import ends_the_task
 from codemode_jupyter.runtime.value_writer import message_of
 from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, STEP_CONNECTOR
 
@@ -154,7 +155,9 @@ async def _revert(store: Store, capabilities: Capabilities, execution_id: str, c
     try:
         revert = capabilities.find(call.connector, call.method).revert
         await _call(revert, native(arguments_of(call)), None if call.outcome is None else values.decode(call.outcome))
-    except Exception as error:  # noqa: BLE001  one failing revert must not stop the others
+    except BaseException as error:  # one failing revert must not stop the others
+        if ends_the_task(error):
+            raise
         tally.failed.append(_entry(call, message_of(error) or type(error).__name__))
         state = "applied"
     else:

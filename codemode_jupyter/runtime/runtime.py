@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.catalogue import Language
-from codemode_jupyter.connectors.http.outbound import Outbound, Send
+from codemode_jupyter.connectors.outbound import Outbound, Send
 from codemode_jupyter.connectors.questions import answer_in_flight
-from codemode_jupyter.connectors.schemas.validation import load_checker
-from codemode_jupyter.connectors.search.model import semantic
-from codemode_jupyter.connectors.search.vectors import Embed
+from codemode_jupyter.connectors.schema_validation import load_checker
+from codemode_jupyter.connectors.search_model import semantic
+from codemode_jupyter.connectors.search_vectors import Embed
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.runtime import (
@@ -50,7 +50,15 @@ from codemode_jupyter.runtime.environment import current_environment
 from codemode_jupyter.runtime.hooks import close_connectors, dispose
 from codemode_jupyter.runtime.lease import is_alive, new_owner
 from codemode_jupyter.runtime.names import check_runtime_name
-from codemode_jupyter.runtime.options import check_age, check_count, check_seconds, check_text, may_interrupt
+from codemode_jupyter.runtime.options import (
+    check_age,
+    check_count,
+    check_function,
+    check_path,
+    check_seconds,
+    check_text,
+    may_interrupt,
+)
 from codemode_jupyter.runtime.records import ExecutionRecord, Outcome, PendingCall, Snippet
 from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
@@ -146,6 +154,10 @@ class Runtime:
         check_seconds("timeout", timeout)
         check_seconds("tool_timeout", tool_timeout)
         check_count("max_executions", max_executions)
+        check_path("path", path)
+        check_function("transform_result", transform_result)
+        check_function("on_wait", on_wait)
+        check_function("on_detached_exit", on_detached_exit)
         self.name = name
         self.timeout = timeout
         self.tool_timeout = tool_timeout
@@ -486,7 +498,15 @@ class Runtime:
         return replace(record, waits_for_turn=self._driven.waits_for_turn(execution_id))
 
     async def executions(self, limit: int | None = None, *, with_calls: bool = False) -> list[ExecutionRecord]:
-        """Return executions, newest first; their logs are left out unless asked for (``execution`` has one)."""
+        """Return executions, newest first; their logs are left out unless asked for (``execution`` has one).
+
+        Raises
+        ------
+        CodemodeError
+            ``invalid_option``
+        """
+        if limit is not None:
+            check_count("limit", limit)
         store = self._store
         return [
             outcome.execution_record(row, store.calls.of(row.id) if with_calls else ())

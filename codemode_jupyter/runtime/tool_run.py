@@ -13,6 +13,7 @@ from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.live_call import LiveCall
+from codemode_jupyter.runtime.user_code import ends_the_task
 from codemode_jupyter.runtime.value_writer import message_of
 
 
@@ -26,7 +27,7 @@ class CallOutcome:
 
 
 async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: ToolContext, limit: float) -> CallOutcome:
-    """Run a tool and return its outcome; never raises but ``CancelledError``.
+    """Run a tool and return its outcome; never raises but ``CancelledError`` and what ends the process.
 
     Parameters
     ----------
@@ -42,7 +43,11 @@ async def run_tool(tool: Tool, name: str, arguments: dict[str, Any], context: To
             value = await tool.call(tool.validate(arguments), context)
     except TimeoutError as error:
         return failed(_tool_timeout(name, tool, seconds) if clock.expired() else error)
-    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a tool raises is its result
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # whatever a tool raises is its result
+        if ends_the_task(error):
+            raise
         return failed(error)
     return _encoded(name, value, stored=tool.replay == "record")
 

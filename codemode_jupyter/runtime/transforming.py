@@ -10,12 +10,16 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from codemode_jupyter.runtime.user_code import ends_the_task
+
 
 async def transformed(transform: Callable[[Any], Any], value: Any) -> Any:
     """Return a result as ``transform`` (plain or coroutine function) reshapes it; the value itself when that fails."""
     try:
         changed = transform(value)
         return await changed if inspect.isawaitable(changed) else changed
-    except Exception as error:  # noqa: BLE001  the user's own function
+    except BaseException as error:
+        if ends_the_task(error):
+            raise
         warnings.warn(f"transform_result failed ({error!r}); the raw result is returned.", stacklevel=2)
         return value

@@ -41,6 +41,20 @@ async def test_an_age_is_a_number_of_seconds(runtime, age):
     assert refusal.value.code == "invalid_option"
 
 
+@pytest.mark.parametrize("limit", [-1, 1.5, "1", True])
+async def test_a_limit_of_executions_is_a_whole_number(runtime, limit):
+    with pytest.raises(CodemodeError) as refusal:
+        await runtime.executions(limit)
+    assert refusal.value.code == "invalid_option"
+
+
+@pytest.mark.parametrize("option", ["path", "transform_result", "on_wait", "on_detached_exit"])
+def test_what_is_no_function_and_no_path_is_refused_when_the_runtime_is_made(option):
+    with pytest.raises(CodemodeError, match=option) as refusal:
+        Runtime(**{option: 5})
+    assert refusal.value.code == "invalid_option"
+
+
 @pytest.mark.parametrize("description", [None, 5, "half \ud800"])
 async def test_the_description_of_a_snippet_is_a_text(runtime, description):
     outcome = await runtime.execute("1 + 1")

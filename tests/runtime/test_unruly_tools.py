@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codemode_jupyter.connectors.functions.function import function_tool
+from codemode_jupyter.connectors.function import function_tool
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.runtime.runtime import Runtime
 from tests.runtime.fake_sandbox import FakeExecutor, Program, ThrownError
@@ -50,6 +50,63 @@ async def test_a_tool_that_exits_fails_and_the_process_goes_on(world):
     assert (outcome.status, outcome.result) == ("completed", "3")
 
 
+class OddError(BaseException):
+    """An error that is no ``Exception``, as those of test frameworks and other event loops are."""
+
+
+async def test_a_tool_that_raises_what_is_no_exception_fails_and_does_not_hang_the_run(world):
+    world.shelf.extra.append(Tool("unruly", raising(OddError("odd"))))
+    outcome = await asyncio.wait_for(world.execute(caught), 10)
+    assert (outcome.status, outcome.result) == ("completed", "odd")
+    assert [call.state for call in outcome.calls] == ["failed"]
+
+
+async def test_a_call_whose_task_ended_otherwise_than_by_its_outcome_is_recorded(world):
+    world.shelf.extra.append(Tool("unruly", raising(GeneratorExit("closed"))))
+    outcome = await asyncio.wait_for(world.execute(caught), 10)
+    assert (outcome.status, outcome.result) == ("completed", "closed")
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), OddError("odd")])
+async def test_a_validation_that_raises_what_is_no_exception_refuses_the_call(error, tmp_path):
+    def validate(_: Any) -> Any:
+        raise error
+
+    shelf, sandbox = Shelf(), FakeExecutor()
+    shelf.extra.append(Tool("unruly", raising(AssertionError("never runs")), validate=validate))
+    runtime = Runtime([shelf], executor=sandbox, path=tmp_path / "store.sqlite3")
+    outcome = await asyncio.wait_for(runtime.execute(sandbox.program(caught)), 10)
+    assert [(call.state, call.error.code) for call in outcome.calls] == [("failed", "invalid_arguments")]
+    await runtime.close()
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), OddError("odd"), asyncio.CancelledError()])
+async def test_hooks_that_raise_what_none_should_change_nothing(error, tmp_path, caplog):
+    class Odd(Shelf):
+        def on_pass_end(self, *_: str) -> None:
+            raise error
+
+        async def dispose_execution(self, *_: str) -> None:
+            raise error
+
+    async def call(_: Any, __: Any) -> int:
+        return 1
+
+    shelf, sandbox = Odd(), FakeExecutor()
+    shelf.extra.append(Tool("unruly", call))
+
+    def transform(_: Any) -> Any:
+        raise error
+
+    runtime = Runtime([shelf], executor=sandbox, path=tmp_path / "store.sqlite3", transform_result=transform)
+    with pytest.warns(UserWarning, match="transform_result failed"):
+        outcome = await asyncio.wait_for(runtime.execute(sandbox.program(caught)), 10)
+    assert outcome.status == "completed"
+    for hook in ("on_pass_end", "dispose_execution"):
+        assert f"The hook shelf.{hook} failed" in caplog.text
+    await runtime.close()
+
+
 async def test_a_tool_that_is_cancelled_from_within_is_not_said_to_be_stopped(world):
     world.shelf.extra.append(Tool("unruly", raising(asyncio.CancelledError())))
     outcome = await asyncio.wait_for(world.execute(caught), 10)
@@ -88,10 +145,21 @@ async def test_a_fault_of_ours_in_a_call_ends_the_run_instead_of_hanging_it(worl
     assert "ZeroDivisionError: a fault" in outcome.error.message
 
 
-@pytest.mark.parametrize("error", [StopIteration(), SystemExit(1), KeyboardInterrupt(), MuteError()])
-async def test_a_revert_that_raises_what_no_function_should_has_failed(error, tmp_path):
+def plain_revert(error: BaseException) -> Any:
     def revert(_: Any, __: Any) -> None:
         raise error
+
+    return revert
+
+
+@pytest.mark.parametrize(
+    "revert",
+    [
+        *map(plain_revert, [StopIteration(), SystemExit(1), KeyboardInterrupt(), MuteError(), OddError()]),
+        *map(raising, [SystemExit(1), MuteError(), OddError(), asyncio.CancelledError()]),
+    ],
+)
+async def test_a_revert_that_raises_what_no_function_should_has_failed(revert, tmp_path):
 
     async def call(_: Any, __: Any) -> int:
         return 1
