@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codemode_jupyter.connectors import schema_keywords
+from codemode_jupyter.connectors.schemas import keywords as schema_keywords
 from codemode_jupyter.connectors.schemas.validation import MOST_FAULTS, SchemaValidator
 from codemode_jupyter.errors import CodemodeError
 

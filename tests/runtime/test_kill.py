@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from codemode_jupyter.connectors import schema_checker  # noqa: F401  slow to load: once here, not in each child
+import codemode_jupyter.connectors.schemas.checker  # noqa: F401  slow to load: once here, not in each child
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.runtime.runtime import Runtime
