@@ -14,7 +14,7 @@ import secrets
 from typing import Any
 
 from codemode_jupyter.connectors.arguments import bind_arguments
-from codemode_jupyter.connectors.native_values import native
+from codemode_jupyter.connectors.functions.native_values import native
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values

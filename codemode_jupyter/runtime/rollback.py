@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from codemode_jupyter.connectors.native_values import native
+from codemode_jupyter.connectors.functions.native_values import native
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.admission import arguments_of

@@ -17,11 +17,11 @@ from typing import Any, Literal
 
 from codemode_jupyter.connectors.base import Connector
 from codemode_jupyter.connectors.catalogue import Language
-from codemode_jupyter.connectors.outbound import Outbound, Send
+from codemode_jupyter.connectors.http.outbound import Outbound, Send
 from codemode_jupyter.connectors.questions import answer_in_flight
-from codemode_jupyter.connectors.schema_validation import load_checker
-from codemode_jupyter.connectors.search_model import semantic
-from codemode_jupyter.connectors.search_vectors import Embed
+from codemode_jupyter.connectors.schemas.validation import load_checker
+from codemode_jupyter.connectors.search.model import semantic
+from codemode_jupyter.connectors.search.vectors import Embed
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.runtime import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codemode_jupyter.connectors.function import function_tool
+from codemode_jupyter.connectors.functions.function import function_tool
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.runtime.runtime import Runtime
 from tests.runtime.fake_sandbox import FakeExecutor, Program, ThrownError
