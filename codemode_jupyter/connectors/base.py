@@ -93,7 +93,7 @@ async def load_tools(connector: Connector) -> dict[str, Tool]:
         listed = list(await answer if inspect.isawaitable(answer) else answer)
     except CodemodeError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # the latter would end the event loop
         raise _failed(connector, error) from error
     return _checked(connector, listed)
 
@@ -116,7 +116,7 @@ def tools_at_once(connector: Connector) -> dict[str, Tool] | None:
         listed = list(answer)
     except CodemodeError:
         raise
-    except Exception:  # noqa: BLE001  loading says what failed
+    except (Exception, SystemExit):  # noqa: BLE001  loading says what failed
         return None
     return _checked(connector, listed)
 
@@ -129,7 +129,7 @@ def _checked(connector: Connector, listed: list[Tool]) -> dict[str, Tool]:
             decorated = connector.tool(tool.name, tool)
         except CodemodeError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(connector, error) from error
         if decorated is not None:
             _check_kind(decorated, f"tool({tool.name!r}, …) of {connector!r}")
@@ -152,7 +152,7 @@ def _check_kind(tool: object, where: str) -> None:
         )
 
 
-def _failed(connector: Connector, error: Exception) -> CodemodeError:
+def _failed(connector: Connector, error: BaseException) -> CodemodeError:
     return CodemodeError(
         "connector_failed",
         f'Connector "{connector.name}" could not list its tools: {type(error).__name__}: {error}.',

@@ -42,7 +42,7 @@ def admit(capabilities: Capabilities, execution_id: str, request: CallRequest) -
         row.token = secrets.token_hex(16)
         return row
     try:
-        values.check_size(request.arguments, f"The arguments of {row.name}")
+        values.check_size(request.arguments, f"What was passed to {row.name}")
         tool = capabilities.find(request.connector, request.method)
         _bind(row, tool, request.arguments)
         row.digest = call_digest(execution_id, row.seq, row.connector, row.method, row.shown_arguments)

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.records import PendingCall
 from codemode_jupyter.runtime.store import Store
+from codemode_jupyter.runtime.user_code import ends_the_task
 
 WaitHook: TypeAlias = Callable[[PendingCall], Any]
 """Hears that a call has begun to wait for a person; plain, or async."""
@@ -104,5 +105,7 @@ class Announcements:
             answer = self._hook(call)
             if inspect.isawaitable(answer):
                 await answer
-        except Exception:  # noqa: BLE001  the hook is the user's own
+        except BaseException as error:  # the hook is the user's own
+            if ends_the_task(error):
+                raise
             _log.exception("The hook on_wait failed for %s.", call.call_id)

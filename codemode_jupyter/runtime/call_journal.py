@@ -23,6 +23,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.digest import question_digest
 from codemode_jupyter.runtime.store.rows import CallRow, JournalRow
+from codemode_jupyter.runtime.user_code import ends_the_task
 from codemode_jupyter.runtime.value_writer import message_of
 
 MOST_ENTRIES = 1_000
@@ -226,7 +227,9 @@ class CallJournal:
             entry = JournalRow(self._row.seq, number, "step", name, "", "done")
             try:
                 entry.outcome = values.encode(await _called(f"step {name}", function))
-            except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a step raises is what it came to
+            except BaseException as error:  # whatever a step raises is what it came to
+                if ends_the_task(error):
+                    raise
                 entry.state, entry.outcome = "failed", _error_text(name, error)
             self._keeper.record_step(entry)
             return entry

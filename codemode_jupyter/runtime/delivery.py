@@ -22,6 +22,7 @@ from codemode_jupyter.runtime.detached_exit import DetachedExit, ExitHook, read_
 from codemode_jupyter.runtime.lease import is_alive
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import ExitRow
+from codemode_jupyter.runtime.user_code import ends_the_task
 
 MAX_FAILURES = 5
 """How often the hook may raise for one exit before new runtimes stop telling it; ``recover`` still does."""
@@ -78,9 +79,15 @@ class Deliveries:
         task.add_done_callback(partial(self._over, store, row))
 
     async def _tell(self, store: Store, hook: ExitHook, row: ExitRow) -> None:
-        answer = hook(await self._shaped(read_exit(row)))
-        if inspect.isawaitable(answer):
-            await answer
+        heard = await self._shaped(read_exit(row))
+        try:
+            answer = hook(heard)
+            if inspect.isawaitable(answer):
+                await answer
+        except BaseException as error:
+            if isinstance(error, Exception) or ends_the_task(error):
+                raise
+            raise RuntimeError(f"the hook raised {error!r}") from error  # as it is, it could end the event loop
         with store.transaction(durable=False) as connection:
             store.exits.delete(connection, row.id)
 

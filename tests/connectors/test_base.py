@@ -82,11 +82,14 @@ async def test_a_hook_that_returns_no_tool_is_refused(hook: Any) -> None:
     assert refusal.value.code == "invalid_tool"
 
 
-async def test_a_failing_hook_is_a_failing_connector() -> None:
-    def fails(tool: Tool) -> Tool:
-        raise KeyError(tool.name)
+@pytest.mark.parametrize(
+    ("error", "told"), [(KeyError("a"), "KeyError: 'a'"), (SystemExit("bye"), "SystemExit: bye")], ids=["error", "exit"]
+)
+async def test_a_failing_hook_is_a_failing_connector(error: BaseException, told: str) -> None:
+    def fails(_: Tool) -> Tool:
+        raise error
 
-    with pytest.raises(CodemodeError, match="could not list its tools: KeyError: 'a'") as refusal:
+    with pytest.raises(CodemodeError, match=f"could not list its tools: {told}") as refusal:
         await load_tools(Given(Tool("a", nothing), hook=fails))
     assert refusal.value.code == "connector_failed"
 

@@ -258,13 +258,14 @@ async def test_the_note_can_be_set(world, heard):
     assert (await world.execute(gated, detach=True)).to_wire()["note"] == "Wait for the mail."
 
 
-async def test_a_hook_that_raised_is_called_again_by_recover_and_by_the_next_runtime(world):
+@pytest.mark.parametrize("error", [ValueError("not now"), SystemExit("not now")], ids=["error", "exit"])
+async def test_a_hook_that_raised_is_called_again_by_recover_and_by_the_next_runtime(world, error):
     calls = []
 
     async def hook(told):
         calls.append(told.id)
         if len(calls) < 3:
-            raise ValueError("not now")
+            raise error
 
     world.options["on_detached_exit"] = hook
     runtime = world.another()

@@ -78,7 +78,7 @@ async def test_arguments_that_cannot_be_stored_are_refused_with_their_path(sandb
     kernel = Kernel(source)
     code, message = json.loads((await kernel.run(sandbox)).value)
     assert code == "not_storable"
-    assert "The arguments of it.fails" in message
+    assert "What was passed to it.fails" in message
     assert why in message
     assert not any(call.method == "fails" for call in kernel.asked)
 

@@ -66,7 +66,7 @@ function startPython(message) {
     call: (number, connector, method, text) =>
       deliver(
         number,
-        issueCall(connector, method, () => encodeValue(new TaggedText(text), `The arguments of ${connector}.${method}`), null, true),
+        issueCall(connector, method, () => encodeValue(new TaggedText(text), `What was passed to ${connector}.${method}`), null, true),
       ),
     /** @type {(number: number, name: string) => void} */
     step: (number, name) => {

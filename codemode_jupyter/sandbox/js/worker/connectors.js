@@ -50,7 +50,7 @@ function makeNamespace(methods, makeMethod) {
  * @returns {(...values: unknown[]) => Promise<unknown>}
  */
 function connectorMethod(connector, method) {
-  const what = `The arguments of ${connector}.${method}`;
+  const what = `What was passed to ${connector}.${method}`;
   const call = (/** @type {unknown[]} */ ...values) => issueCall(connector, method, () => encodeArguments(values, what));
   defineHidden(call, "name", method);
   return call;
@@ -105,7 +105,7 @@ function makeCodemode() {
 async function runSnippet(values) {
   let text = "";
   const snippet = await issueCall("codemode", "run", () => {
-    text = encodeArguments(values, "The arguments of codemode.run");
+    text = encodeArguments(values, "What was passed to codemode.run");
     return text;
   });
   // The input as the log has it, so that a snippet gets the same in every pass and shares no object with its caller.

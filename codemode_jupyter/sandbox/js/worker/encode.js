@@ -39,7 +39,7 @@ class ValueWriter {
   /**
    * @param {EncodeMode} mode
    * @param {number} limit in UTF-8 bytes
-   * @param {string} what names the value in refusals, such as "The arguments of issues.create"
+   * @param {string} what names the value in refusals, such as "What was passed to issues.create"
    */
   constructor(mode, limit, what) {
     this.#mode = mode;

@@ -113,7 +113,7 @@ class Connector:
 
 def encode_arguments(values: tuple[Any, ...], keywords: dict[str, Any], name: str) -> str:
     """Return the text of a call's arguments: one dict or keywords are an object, several values a list."""
-    what = f"The arguments of {name}"
+    what = f"What was passed to {name}"
     if keywords:
         if len(values) == 1 and isinstance(values[0], dict) and not values[0].keys() & keywords.keys():
             values = ({**values[0], **keywords},)
