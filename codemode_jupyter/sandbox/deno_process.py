@@ -88,7 +88,7 @@ class DenoProcess:
         folder = tempfile.mkdtemp(prefix="codemode-deno-")
         self._remove_folder = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._process = subprocess.Popen(  # noqa: S603  the user's own Deno, with arguments of ours alone
-            [binary, *_FLAGS, f"--allow-read={str(assets_folder()).replace(',', ',,')}", str(_FOLDER / "host.js")],
+            [binary, *_FLAGS, *_permissions(), str(_FOLDER / "host.js")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -217,6 +217,11 @@ class DenoProcess:
 
     def _gave_up(self) -> bool:
         return self._process.returncode is not None and -self._process.returncode in _GIVES_UP
+
+
+def _permissions() -> tuple[str, ...]:
+    """Return what the host may do: read the assets of Python programs. Its Workers may do nothing."""
+    return (f"--allow-read={str(assets_folder()).replace(',', ',,')}",)
 
 
 def _environment(folder: str) -> dict[str, str]:

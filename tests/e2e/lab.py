@@ -198,7 +198,7 @@ class Cell:
         return self
 
     def field(self, label):
-        return self.output.get_by_label(label).first
+        return self.output.get_by_label(label).and_(self.output.locator("input, select, textarea")).first
 
     def picture(self, path):
         """Take a screenshot of what the cell shows."""

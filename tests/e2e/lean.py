@@ -6,6 +6,7 @@ inside the kernel. A lean page loads in a tenth of JupyterLab's time, so that a 
 
 import contextlib
 import os
+import queue
 import signal
 import time
 from contextlib import contextmanager
@@ -31,6 +32,12 @@ class LeanKernel:
         while count > 0:
             content = self.client.get_iopub_msg(timeout=deadline - time.monotonic())["content"]
             count -= content.get("data", {}).get("content", {}).get("type") == kind
+
+    def forget(self):
+        """Skip the messages that are there already."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self.client.get_iopub_msg(timeout=0)
 
 
 class LeanDesk:

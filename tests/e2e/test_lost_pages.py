@@ -30,8 +30,10 @@ class Gated:
 
     def __init__(self, desk, code=GATED):
         self._desk = desk
+        desk.kernel.forget()
         self._cell = desk.kernel.cell.begin(code)
         desk.until_effects(3)
+        desk.kernel.says("start")  # what it says from now on, it says of this pass
 
     def ends_well(self):
         """Let the call end; the cell gets the outcome, and everything happened once. Return the number of passes."""

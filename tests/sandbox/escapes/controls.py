@@ -64,6 +64,7 @@ async def open_deno(monkeypatch, folder, listeners, *, worker=None, is_permitted
             }
             changes.setattr(deno_process, "_FOLDER", folder)
             changes.setattr(deno_process, "_FLAGS", PERMITTED)
+            changes.setattr(deno_process, "_permissions", lambda: ())  # they have them all
             changes.setattr(deno_process, "_environment", lambda own: environment(own) | given)
         executor = DenoExecutor()
         yield executor
