@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeAlias
 
-from codemode_jupyter.connectors.declarations.comments import text_lines
+from codemode_jupyter.connectors.declarations.comments import comment, python_comment, text_lines
 from codemode_jupyter.connectors.declarations.notes import shortened
 from codemode_jupyter.connectors.declarations.overview import overview
 from codemode_jupyter.connectors.declarations.python import generate_stubs
@@ -265,10 +265,14 @@ def _declared(tools: Iterable[Tool], namespace: str, language: Language) -> str:
 
 def _connector_description(entry: CatalogueEntry, language: Language) -> Description:
     tools = list(entry.tools.values())
-    types = overview(entry.name, tools) if len(tools) > MOST_DECLARED else _declared(tools, entry.name, language)
-    if len(types) > LONGEST_TYPES:
-        types = overview(entry.name, tools)
-    text = f"{entry.instructions}\n\n{types}" if entry.instructions else types
+    types = _declared(tools, entry.name, language) if len(tools) <= MOST_DECLARED else None
+    if types is None or len(types) > LONGEST_TYPES:
+        said, types = [entry.instructions], overview(entry.name, tools)
+    elif language == "javascript":
+        said = comment(text_lines(entry.instructions), "")
+    else:
+        said = python_comment((entry.instructions,), "")
+    text = "\n".join([*said, "", types]) if entry.instructions else types
     return Description(entry.name, "connector", entry.instructions, text)
 
 

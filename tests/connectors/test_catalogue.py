@@ -138,7 +138,7 @@ def test_a_snippet_does_not_hide_what_has_its_name() -> None:
 
 def test_a_connector_and_its_methods_are_described_in_typescript() -> None:
     connector = CATALOGUE.describe("issues")
-    assert connector.types.startswith("Our tracker.\n\ntype CreateIssueInput = {")
+    assert connector.types.startswith("/** Our tracker. */\n\ntype CreateIssueInput = {")
     assert "declare const issues: {" in connector.types
     for target in ("issues.create_issue", "create_issue", " issues.create_issue() "):
         described = CATALOGUE.describe(target).wire()

@@ -160,6 +160,11 @@ async def test_every_tool_of_every_real_document_and_of_hostile_ones_compiles(tm
     for (name, tools), declaration, stub in zip(given.items(), declared, stubs, strict=True):
         declaration.write_text(f"export {{}};\n{generate_types(tools, name)}\n", encoding="utf-8")
         stub.write_text(generate_stubs(tools, name), encoding="utf-8")
+    told = Catalogue([CatalogueEntry("told", "\n".join(HOSTILE_TEXTS), {"one": tool("one", HOSTILE["texts"])})])
+    declared.append(tmp_path / "told.d.ts")
+    declared[-1].write_text(f"export {{}};\n{told.describe('told').types}\n", encoding="utf-8")
+    stubs.append(tmp_path / "told.pyi")
+    stubs[-1].write_text(told.describe("told", language="python").types, encoding="utf-8")
     options = ["--noEmit", "--strict", "--target", "es2023"]
     assert said_by(["node", str(TSC), *options, *map(str, declared)], tmp_path) == ""
     assert said_by([sys.executable, "-m", "mypy", "--strict", "--config-file=", *map(str, stubs)], tmp_path) == ""

@@ -40,5 +40,10 @@ def comment(lines: Sequence[str], indent: str) -> list[str]:
     return [f"{indent}/**", *(f"{indent} * {line}".rstrip() for line in safe), f"{indent} */"]
 
 
+def python_comment(notes: Sequence[str], indent: str) -> list[str]:
+    """Return texts as comments, in the form of attribute documentation, which no tool takes for an instruction."""
+    return [f"{indent}#: {line}".rstrip() for note in notes for line in text_lines(note)]
+
+
 def _safe(line: str) -> str:
     return _HIDDEN.sub("", line).replace("*/", "*\\/")

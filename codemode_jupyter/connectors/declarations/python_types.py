@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from codemode_jupyter.connectors.declarations.comments import text_lines
+from codemode_jupyter.connectors.declarations.comments import python_comment
 from codemode_jupyter.connectors.schemas.reader import ShapeNames, type_name_of
 from codemode_jupyter.connectors.schemas.shapes import (
     ANY_OBJECT,
@@ -88,7 +88,7 @@ class PythonTypes:
                 self._class(name, declared.shape, declared.notes)
             else:
                 self.lines += [
-                    *_comment(declared.notes, ""),
+                    *python_comment(declared.notes, ""),
                     f"{name}: {self._word('TypeAlias')} = {self.write(declared.shape, name)}",
                 ]
 
@@ -169,19 +169,19 @@ class PythonTypes:
         more = []
         if shape.says_others and shape.others is not None:
             more = [f"Others are {self.write(shape.others, f'{name}Value')}"] if shape.others != UNKNOWN else ["Open"]
-        head = _comment(notes, "")
+        head = python_comment(notes, "")
         if all(is_parameter(one.name) and not self._is_type(one.name) for one in shape.fields):
-            self.lines += [*head, f"class {name}({self._word('TypedDict')}):", *_comment(tuple(more), "    ")]
+            self.lines += [*head, f"class {name}({self._word('TypedDict')}):", *python_comment(tuple(more), "    ")]
             for one, text in zip(shape.fields, types, strict=True):
-                self.lines += [*_comment(one.notes, "    "), f"    {one.name}: {text}"]
+                self.lines += [*python_comment(one.notes, "    "), f"    {one.name}: {text}"]
         else:  # the form for names that a class cannot have, or that would hide a type
             self.lines += [
                 *head,
                 f"{name} = {self._word('TypedDict')}({quoted(name)}, {{",
-                *_comment(tuple(more), "    "),
+                *python_comment(tuple(more), "    "),
             ]
             for one, text in zip(shape.fields, types, strict=True):
-                self.lines += [*_comment(one.notes, "    "), f"    {quoted(one.name)}: {text},"]
+                self.lines += [*python_comment(one.notes, "    "), f"    {quoted(one.name)}: {text},"]
             self.lines.append("})")
         return name
 
@@ -209,8 +209,3 @@ def _in_literal(text: str) -> str | None:
     if isinstance(value, str):
         return quoted(value)
     return str(value) if isinstance(value, int) else None
-
-
-def _comment(notes: tuple[str, ...], indent: str) -> list[str]:
-    """Return lines as comments, in the form of attribute documentation, which no tool takes for an instruction."""
-    return [f"{indent}#: {line}".rstrip() for note in notes for line in text_lines(note)]
