@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.runtime import failures, values
+from codemode_jupyter.runtime import failures, snippet_library, values
 from codemode_jupyter.runtime.call_tasks import CallTasks, Ended
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.decisions import divergence
@@ -147,6 +147,8 @@ class ExecutionDriver:
         while True:
             before = self._progress()
             end = await self._one_pass(is_patient=was_lost)
+            if end.kind == "needs_python":
+                continue
             if end.kind != "lost":
                 return end
             was_lost = True
@@ -162,7 +164,8 @@ class ExecutionDriver:
         begin, pause = time.monotonic(), _FIRST_PAUSE
         while True:
             try:
-                return await self._run_pass(await self._around.executor(self._row.language))
+                language = "python" if self._has_python_snippets() else self._row.language
+                return await self._run_pass(await self._around.executor(language))
             except CodemodeError as error:
                 if error.code not in NO_SANDBOX:
                     raise
@@ -189,6 +192,8 @@ class ExecutionDriver:
             live.ended(end)
             if end.kind == "completed":
                 self._check_all_repeated(end, live)
+            if end.kind == "needs_python" and (request.needs_python or not self._has_python_snippets()):
+                raise CodemodeError("protocol", "The sandbox asked for Python without need.")
             return end
         finally:
             live.close()
@@ -216,6 +221,15 @@ class ExecutionDriver:
             events=list(self._log.events),
             fetch=capabilities.outbound is not None,
             modules=[ModuleText(module.name, module.source, module.line_offset) for module in capabilities.modules],
+            has_python_snippets=self._has_python_snippets(),
+        )
+
+    def _has_python_snippets(self) -> bool:
+        """Tell whether the recorded run goes through a snippet in Python."""
+        return any(
+            snippet_library.is_python(values.decode(row.outcome))
+            for row in self._log.calls
+            if row.connector == CODEMODE_NAMESPACE and row.method == "run" and row.outcome is not None
         )
 
     def _check_all_repeated(self, end: PassEnd, live: LivePass) -> None:

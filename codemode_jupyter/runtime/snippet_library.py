@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import time
+from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import prepare
@@ -57,7 +58,7 @@ def delete(store: Store, name: str) -> bool:
 
 
 def source_of(store: Store, capabilities: Capabilities, name: str) -> dict[str, object]:
-    """Return what the sandbox needs to run a snippet: ``source``, ``line_offset`` and ``name``.
+    """Return what the sandbox needs to run a snippet: ``source``, ``line_offset``, ``name``; ``language`` if Python.
 
     Raises
     ------
@@ -75,6 +76,11 @@ def source_of(store: Store, capabilities: Capabilities, name: str) -> dict[str, 
     source: dict[str, object] = {"source": program.source, "line_offset": program.line_offset, "name": row.name}
     # Not for JavaScript: what was recorded stays what it was.
     return source if row.language == "javascript" else {**source, "language": row.language}
+
+
+def is_python(source: Any) -> bool:
+    """Tell whether what ``source_of`` returned is a program in Python."""
+    return isinstance(source, dict) and source.get("language") == "python"
 
 
 def _snippet(row: SnippetRow) -> Snippet:

@@ -17,7 +17,7 @@ from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 from codemode_jupyter.sandbox.python.making import ensure_assets
 from codemode_jupyter.sandbox.session import PassSession
 
-_ENDED_BY_PROGRAM = ("completed", "failed", "paused", "diverged")
+_ENDED_BY_PROGRAM = ("completed", "failed", "paused", "diverged", "needs_python")
 INSTALL_HINT = "Run `pip install 'codemode-jupyter[headless]'`."
 
 
@@ -86,7 +86,7 @@ class DenoExecutor:
         return end
 
     async def _run_now(self, request: PassRequest, handler: PassHandler) -> PassEnd:
-        python = await asyncio.to_thread(ensure_assets, self._binary) if request.language == "python" else None
+        python = await asyncio.to_thread(ensure_assets, self._binary) if request.needs_python else None
         process = self._process(alone=request.execution_id in self._suspects)
         session = PassSession(request, handler, lambda text: process.send(run_id, text))
 
@@ -97,7 +97,7 @@ class DenoExecutor:
 
         # Tools run for whoever started this pass, not the one that started the process.
         context = contextvars.copy_context()
-        run_id = process.open(DenoRun(lambda text: context.run(session.receive, text), fail), request.language, python)
+        run_id = process.open(DenoRun(lambda text: context.run(session.receive, text), fail), python)
         is_over = False
         try:
             session.start()

@@ -129,8 +129,8 @@ class DenoProcess:
             self._pipes.attach(loop)
         return self._loop is loop
 
-    def open(self, run: DenoRun, language: str = "javascript", python: PythonAssets | None = None) -> str:
-        """Give a run a Worker of its own and return its id; for a program in Python, with the files of that."""
+    def open(self, run: DenoRun, python: PythonAssets | None = None) -> str:
+        """Give a run a Worker of its own and return its id; one that has Python is made of the files of that."""
         run_id = secrets.token_hex(8)
         if python is not None and not self._has_python:
             self._has_python = True
@@ -138,7 +138,7 @@ class DenoProcess:
             self._order("python", run_id, json.dumps({"source": source, "folder": str(python.folder)}))
         self._runs[run_id] = run
         self._memory.watch(is_needed=True)
-        self._order("open", run_id, language)
+        self._order("open", run_id, "javascript" if python is None else "python")
         return run_id
 
     def send(self, run_id: str, text: str) -> None:

@@ -32,7 +32,7 @@ Sandbox to kernel::
     {"type": "calls", "calls": [{"seq", "connector", "method", "arguments"}], "replayed": int, "events": [...]}
     {"type": "step", "seq", "token", "value": text} or {"type": "step", "seq", "token", "error": text}
     {"type": "console", "lines": [[level, text], ...]}
-    {"type": "done", "status": "completed" | "failed" | "paused" | "diverged" | "too_large",
+    {"type": "done", "status": "completed" | "failed" | "paused" | "diverged" | "too_large" | "needs_python",
      "value": text | absent, "error": text | absent, "line"?, "column"?, "issued": int,
      "replayed": int, "events": [...], "lines": [...]}
 
@@ -60,7 +60,8 @@ with a one-time token; the sandbox runs the function and sends ``step``; the ker
 replies ``applied`` (the stored form) or ``failed``.
 ``codemode.search``, ``codemode.describe`` and ``codemode.run`` are calls to connector ``codemode``; the
 value of ``run`` is ``{"source", "line_offset", "name"}`` of the snippet, and ``"language"`` where that is
-not JavaScript; the sandbox evaluates it in the same program.
+not JavaScript; the sandbox evaluates it in the same program. A sandbox without Python that gets a snippet in it
+ends its pass with ``needs_python``; the kernel repeats the pass in one that has both languages.
 
 A request of ``fetch`` is a call to connector ``fetch`` whose method is the HTTP method; its argument is ``{"url",
 "headers"?, "body"?}``, its value ``{"status", "statusText", "url", "redirected", "headers", "body"}``, with bodies as
@@ -130,6 +131,7 @@ class PassRequest:
     ``timeout`` the allowed running time in seconds (time spent waiting for the kernel's tools does not count).
     ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``. The
     program's function is called with nothing and with the function that imports: ``(name) => Promise`` of a namespace.
+    ``has_python_snippets``: the recorded run goes through a snippet in Python.
     """
 
     execution_id: str
@@ -144,6 +146,12 @@ class PassRequest:
     events: Sequence[Event] = ()
     fetch: bool = False
     modules: Sequence[ModuleText] = ()
+    has_python_snippets: bool = False
+
+    @property
+    def needs_python(self) -> bool:
+        """Whether the sandbox must have Python; one that has it runs JavaScript as well."""
+        return self.language == "python" or self.has_python_snippets
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +198,22 @@ class Reply:
 
 
 PassEndKind: TypeAlias = Literal[
-    "completed", "failed", "paused", "diverged", "timeout", "memory", "lost", "too_large", "protocol"
+    "completed",
+    "failed",
+    "paused",
+    "diverged",
+    "needs_python",
+    "timeout",
+    "memory",
+    "lost",
+    "too_large",
+    "protocol",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PassEnd:
-    """How a pass ended, as the sandbox (first four kinds) or the executor (the rest) says.
+    """How a pass ended, as the sandbox (first five kinds) or the executor (the rest) says.
 
     ``error`` is tagged JSON text for ``failed`` and ``diverged``, plain text for the executor's own kinds; ``line``
     and ``column`` (from 1) point into what the author wrote; ``issued`` is how many calls the program issued;
@@ -225,6 +242,9 @@ class PassLink(Protocol):
 
 class PassHandler(Protocol):
     """The kernel's side of a pass. Methods are called on the event loop, in order, and must return at once."""
+
+    def preparing(self, what: str) -> None:
+        """Take, before the pass has begun, what it waits for, in words for a person."""
 
     def started(self, link: PassLink) -> None:
         """Take the link of a pass whose sandbox has the program; it stays valid until the pass ends."""

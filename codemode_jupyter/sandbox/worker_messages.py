@@ -51,6 +51,7 @@ _END_KINDS: dict[str, PassEndKind] = {
     "failed": "failed",
     "paused": "paused",
     "diverged": "diverged",
+    "needs_python": "needs_python",
     "too_large": "too_large",
 }
 

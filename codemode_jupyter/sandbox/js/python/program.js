@@ -3,15 +3,6 @@
 // Owns the way between the interpreter and the runtime: numbers and texts only, each value one tagged JSON text that is
 // made in Python (sandbox/python/guest) and never read on the way.
 
-/** A tagged text that Python wrote: written as it is. */
-class TaggedText {
-  /** @param {string} text */
-  constructor(text) {
-    this.text = text;
-  }
-}
-writersByPrototype.set(TaggedText.prototype, (writer, value) => writer.put(value.text));
-
 /** Pyodide, or why it did not load, which a program is told. @type {{pyodide: any} | {fault: unknown}} */
 let interpreter = { fault: codedError("unsupported_language", "This sandbox has no Python.") };
 
@@ -44,43 +35,60 @@ function lastLine(error) {
   return describeThrown(error).trim().split("\n").at(-1) ?? "";
 }
 
-/** @param {Begin} message */
-function startPython(message) {
-  /** @type {any} */
-  let program;
+/** The pass in Python: there is one once a program or a snippet in it begins. @type {any} */
+let pythonPass = null;
+
+/** @returns {any} */
+function openPython() {
+  if ("fault" in interpreter) throw interpreter.fault;
+  if (pythonPass === null) {
+    const { seed, namespaces } = /** @type {Begin} */ (begun);
+    pythonPass = interpreter.pyodide.pyimport("codemode_guest.program").make(bridge, JSON.stringify({ seed, namespaces }));
+  }
+  return pythonPass;
+}
+
+/** What Python reaches of the runtime. */
+const bridge = makeBridge();
+
+function makeBridge() {
   /** @type {Map<number, number>} */
   const timers = new Map();
-  /** @type {Map<number, {resolve: (value: TaggedText) => void, reject: (error: unknown) => void}>} */
+  /** @type {Map<number, {resolve: (value: WrittenText) => void, reject: (error: unknown) => void}>} */
   const steps = new Map();
   const deliver = (/** @type {number} */ number, /** @type {Promise<string>} */ promise) => {
     promise.then(
-      (text) => guarded(() => program.deliver(number, text, false)),
+      (text) => guarded(() => pythonPass.deliver(number, text, false)),
       (error) => {
         const text = typeof error === "string" ? error : encodeThrown(error, []).error;
-        guarded(() => program.deliver(number, text, true));
+        guarded(() => pythonPass.deliver(number, text, true));
       },
     );
   };
-  const bridge = {
+  return {
     /** @type {(number: number, connector: string, method: string, text: string) => void} */
     call: (number, connector, method, text) =>
       deliver(
         number,
-        issueCall(connector, method, () => encodeValue(new TaggedText(text), `What was passed to ${connector}.${method}`), null, true),
+        issueCall(connector, method, () => encodeValue(new WrittenText(text), `What was passed to ${connector}.${method}`), null, true),
       ),
     /** @type {(number: number, name: string) => void} */
     step: (number, name) => {
       const run = () =>
         new Promise((resolve, reject) => {
           steps.set(number, { resolve, reject });
-          guarded(() => program.run_step(number));
+          guarded(() => pythonPass.run_step(number));
         });
       deliver(number, issueCall("__step", name, () => "{}", run, true));
     },
-    stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new TaggedText(text)),
+    stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new WrittenText(text)),
     stepFailed: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.reject(new TaggedFailure({ error: text })),
+    /** @type {(number: number, snippet: string, input: string) => void} of a snippet in JavaScript */
+    runSnippet: (number, snippet, input) => deliver(number, runJavaScriptSnippet(JSON.parse(snippet), input)),
+    snippetDone: (/** @type {number} */ number, /** @type {string} */ text) => snippets.get(number)?.resolve(decodeValue(text)),
+    snippetFailed: (/** @type {number} */ number, /** @type {string} */ text) => snippets.get(number)?.reject(decodeValue(text)),
     addTimer: (/** @type {number} */ id, /** @type {number} */ delay) => {
-      const timer = addTimer(() => guarded(() => program.fire(id)), Math.ceil(delay), false, []);
+      const timer = addTimer(() => guarded(() => pythonPass.fire(id)), Math.ceil(delay), false, []);
       timers.set(id, timer);
     },
     clearTimer: (/** @type {number} */ id) => {
@@ -88,20 +96,51 @@ function startPython(message) {
       timers.delete(id);
     },
     print: (/** @type {ConsoleLevel} */ level, /** @type {string} */ text) => print(level, [text]),
-    finish: (/** @type {string} */ text) => setOutcome({ value: new TaggedText(text) }),
+    finish: (/** @type {string} */ text) => setOutcome({ value: new WrittenText(text) }),
     fail: (/** @type {string} */ fields) => failProgram(new TaggedFailure(JSON.parse(fields))),
   };
+}
+
+/** @param {Begin} message */
+function startPython({ source }) {
   try {
-    if ("fault" in interpreter) throw interpreter.fault;
-    const guest = interpreter.pyodide.pyimport("codemode_guest.program");
-    // Not in `begin`: what the program does first may come back here.
-    program = guest.make(bridge);
-    const { source, seed, namespaces } = message;
-    guarded(() => program.start(JSON.stringify({ source, seed, namespaces })));
+    const pass = openPython();
+    guarded(() => pass.start(source));
     wake();
   } catch (error) {
     failProgram(error);
   }
 }
 
-languages.set("python", startPython);
+/** Snippets in Python that were begun, by number. @type {Map<number, {resolve: (value: unknown) => void, reject: (error: unknown) => void}>} */
+const snippets = new Map();
+
+/**
+ * Run a snippet in Python for a program in JavaScript.
+ *
+ * @param {Snippet} snippet
+ * @param {string} input
+ * @returns {Promise<unknown>}
+ */
+function runPythonSnippet({ source, name }, input) {
+  return new Promise((resolve, reject) => {
+    const number = snippets.size;
+    snippets.set(number, { resolve, reject });
+    const pass = openPython();
+    guarded(() => pass.run_snippet(number, source, name, input));
+  });
+}
+
+/**
+ * Run a snippet in JavaScript for a program in Python.
+ *
+ * @param {Snippet} snippet
+ * @param {string} input
+ * @returns {Promise<string>} what it returned, as tagged text
+ */
+async function runJavaScriptSnippet(snippet, input) {
+  const value = await evaluateSnippet(snippet, input);
+  return encodeValue(value, `What the snippet "${snippet.name}" returned`, "strict", MAX_RESULT_BYTES);
+}
+
+languages.set("python", { start: startPython, runSnippet: runPythonSnippet });

@@ -197,7 +197,7 @@ function nextReadyCall() {
 function settle(call) {
   call.state = "settled";
   const value = call.takesText ? call.outcome : decodeValue(call.outcome);
-  if (call.failed) call.reject(call.takesText ? value : withOrigin(value, call));
+  if (call.failed) call.reject(call.takesText ? value : withOrigin(value, call.origin));
   else call.resolve(value);
   call.outcome = "";
   call.arguments = "";
@@ -205,13 +205,13 @@ function settle(call) {
 
 /**
  * @param {unknown} error
- * @param {Call} call
- * @returns {Error} an Error whose stack is the place where the program made the call
+ * @param {Error | null} origin made where the program made the call
+ * @returns {Error} an Error whose stack is that place
  */
-function withOrigin(error, call) {
+function withOrigin(error, origin) {
   const result = isError(error) ? error : new Error(describeThrown(error));
-  const origin = call.origin === null ? "" : readText(call.origin, "stack", "");
-  const frames = origin.slice(Math.max(0, origin.indexOf("\n")));
+  const stack = origin === null ? "" : readText(origin, "stack", "");
+  const frames = stack.slice(Math.max(0, stack.indexOf("\n")));
   defineHidden(result, "stack", `${describeThrown(result)}${frames}`);
   return result;
 }

@@ -103,24 +103,36 @@ function makeCodemode() {
  * @returns {Promise<unknown>}
  */
 async function runSnippet(values) {
+  const origin = new Error();
   let text = "";
   const snippet = await issueCall("codemode", "run", () => {
     text = encodeArguments(values, "What was passed to codemode.run");
     return text;
   });
   // The input as the log has it, so that a snippet gets the same in every pass and shares no object with its caller.
-  const input = values.length > 1 && values[1] !== undefined ? decodeArguments(text)[1] : undefined;
-  if (snippet.language === "python") {
-    throw codedError("unsupported_language", `The snippet "${snippet.name}" is written in Python; a JavaScript program can run JavaScript ones only.`);
+  const input = values.length > 1 && values[1] !== undefined ? JSON.stringify(JSON.parse(text).value[1]) : UNDEFINED_TEXT;
+  if (snippet.language === undefined) return evaluateSnippet(snippet, input);
+  const language = languages.get(snippet.language);
+  if (language === undefined) {
+    // The kernel repeats the pass in a sandbox that has the language; nothing happens in this one any more.
+    endPass("needs_python");
+    return new Promise(() => {});
   }
-  const file = `snippet-${`${snippet.name}`.replace(/[^\w.-]/g, "_")}.js`;
-  return evaluateProgram(snippet.source, file, snippet.line_offset)(input, importModule);
+  try {
+    return await language.runSnippet(snippet, input);
+  } catch (error) {
+    throw withOrigin(error, origin);
+  }
 }
 
+/** @typedef {{source: string, line_offset: number, name: string, language?: string}} Snippet */
+
 /**
- * @param {string} text of several arguments
- * @returns {unknown[]}
+ * @param {Snippet} snippet in JavaScript
+ * @param {string} input tagged text
+ * @returns {unknown} what its function returns
  */
-function decodeArguments(text) {
-  return JSON.parse(text).value.map(readTree);
+function evaluateSnippet({ source, name, line_offset }, input) {
+  const file = `snippet-${`${name}`.replace(/[^\w.-]/g, "_")}.js`;
+  return evaluateProgram(source, file, line_offset)(decodeValue(input), importModule);
 }

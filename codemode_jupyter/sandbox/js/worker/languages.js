@@ -1,6 +1,13 @@
-// Languages other than JavaScript that this Worker runs: each says here how a program of it is begun.
+// Languages other than JavaScript that this Worker runs: each says here how a program or a snippet in it is begun.
 
-/** @type {Map<string, (message: Begin) => void>} */
+/**
+ * @typedef {{
+ *   start: (message: Begin) => void,
+ *   runSnippet: (snippet: Snippet, input: string) => Promise<unknown>,
+ * }} Language input is tagged text
+ */
+
+/** @type {Map<string, Language>} */
 const languages = new Map();
 /**
  * What has to be loaded before the lockdown, made of what the Worker's owner sent with the port; does not fail.

@@ -21,18 +21,19 @@ let handledGraceIsOver = false;
 const unhandledRejections = new Map();
 /** @type {string[]} */
 let globalNames = [];
-let hasBegun = false;
+/** What the pass began with. @type {Begin | null} */
+let begun = null;
 
 /** @param {string} text */
 function receiveText(text) {
   const message = JSON.parse(text);
   if (message.type === "replies") receiveReplies(message.replies);
-  else if (message.type === "begin" && !hasBegun) begin(message);
+  else if (message.type === "begin" && begun === null) begin(message);
 }
 
 /** @param {Begin} message */
 function begin(message) {
-  hasBegun = true;
+  begun = message;
   setClock(message.clock);
   seedRandom(message.seed);
   setRecordedCalls(message.calls);
@@ -42,8 +43,8 @@ function begin(message) {
   if (message.fetch) installFetch();
   globalNames = [...message.namespaces.map(([name]) => name), "codemode", ...(message.fetch ? FETCH_GLOBALS : [])];
   if (message.language !== "javascript") {
-    const startProgram = languages.get(message.language);
-    if (startProgram !== undefined) startProgram(message);
+    const language = languages.get(message.language);
+    if (language !== undefined) language.start(message);
     else failProgram(codedError("unsupported_language", `This sandbox runs JavaScript, not ${message.language}.`));
     return;
   }
@@ -125,7 +126,7 @@ function endWithValue(value) {
 }
 
 /**
- * @param {"completed" | "failed" | "paused" | "diverged" | "too_large"} status
+ * @param {"completed" | "failed" | "paused" | "diverged" | "too_large" | "needs_python"} status
  * @param {{value?: string, error?: string, line?: number, column?: number}} [details]
  */
 function endPass(status, details = {}) {

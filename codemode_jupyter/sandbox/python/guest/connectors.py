@@ -50,6 +50,10 @@ class Calls:
 
         return decode(await self._made(begin))
 
+    async def run_javascript(self, snippet: str, given: str) -> Any:
+        """Run a snippet in JavaScript; both are tagged texts."""
+        return decode(await self._made(lambda number: self._bridge.runSnippet(number, snippet, given)))
+
     def function_of_step(self, number: int) -> Callable[[], Any]:
         """Return the function of a step that is to run now."""
         return self._steps.pop(number)

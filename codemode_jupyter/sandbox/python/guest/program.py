@@ -1,7 +1,7 @@
 """One pass of a Python program: begin it, hand it what happens, say what came of it.
 
-Owns: the program's globals and its main task. The Worker's runtime calls ``start``, ``deliver``, ``fire``
-and ``run_step``.
+Owns: the program's globals, its main task, and snippets in Python, also those that a JavaScript program runs. The
+Worker's runtime calls ``start`` or ``run_snippet``, then ``deliver``, ``fire`` and ``run_step``.
 """
 
 from __future__ import annotations
@@ -21,33 +21,39 @@ from . import console, failures
 from .connectors import Calls, Codemode, Connector, ToolError, encode_arguments
 from .loop import SandboxLoop
 from .source import FUNCTION, compile_program
-from .values import encode
+from .values import NOTHING, decode, encode
 
 
 class Pass:
-    """A program that runs."""
+    """A program that runs; ``begun`` is JSON of its seed and namespaces."""
 
-    def __init__(self, bridge: Any) -> None:
+    def __init__(self, bridge: Any, begun: str) -> None:
         self._bridge = bridge
         self._loop = SandboxLoop(bridge, self._report)
         self._calls = Calls(bridge, self._loop)
         self._globals: dict[str, Any] = {"ToolError": ToolError}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._prepare(json.loads(begun))
 
-    def start(self, text: str) -> None:
-        """Begin the program; ``text`` is JSON of its source, seed and namespaces."""
-        begin = json.loads(text)
+    def _prepare(self, begun: dict[str, Any]) -> None:
         console.install_console(self._bridge)
         builtins.input = _refuse_input
         time.sleep = _refuse_sleep  # type: ignore[assignment]  # takes numbers
-        random.seed(int(begin["seed"], 16))
+        random.seed(int(begun["seed"], 16))
         sys.set_coroutine_origin_tracking_depth(1)
         asyncio.set_event_loop(self._loop)
         asyncio._set_running_loop(self._loop)  # noqa: SLF001  the loop runs from here to the program's end
-        for name, methods in begin["namespaces"]:
+        for name, methods in begun["namespaces"]:
             self._globals[name] = Connector(self._calls, name, tuple(methods))
         self._globals["codemode"] = Codemode(self._calls, self._run_snippet)
-        self._start(self._run_program(begin["source"]))
+
+    def start(self, source: str) -> None:
+        """Begin the program."""
+        self._start(self._run_program(source))
+
+    def run_snippet(self, number: int, source: str, name: str, given: str) -> None:
+        """Run a snippet for a program in JavaScript; ``given`` is the tagged text of its input."""
+        self._start(self._serve_snippet(number, source, name, given))
 
     def deliver(self, number: int, text: str, failed: bool) -> None:  # noqa: FBT001  called from JavaScript
         """Hand a call its outcome and let the program go on."""
@@ -96,15 +102,20 @@ class Pass:
     async def _run_snippet(self, name: str, given: Any) -> Any:
         text = encode_arguments((name, given), {}, "codemode.run")
         snippet = await self._calls.call("codemode", "run", text)
-        if snippet.get("language") != "python":
-            raise ToolError(
-                f'The snippet "{name}" is a JavaScript program; a Python program can run Python snippets only.',
-                code="unsupported_language",
-            )
         # The input as the log has it, so that the snippet shares no object with its caller.
-        copied = None if given is None else json_copy(given)
-        safe = "".join(character if character.isalnum() or character in "-_." else "_" for character in name)
-        return await self._evaluate(snippet["source"], f"snippet-{safe}.py", copied)
+        given_text = NOTHING if given is None else encode(given, "The input")
+        if snippet.get("language") != "python":
+            return await self._calls.run_javascript(json.dumps(snippet), given_text)
+        return await self._evaluate(snippet["source"], snippet_file(name), decode(given_text))
+
+    async def _serve_snippet(self, number: int, source: str, name: str, given: str) -> None:
+        try:
+            value = await self._evaluate(source, snippet_file(name), decode(given))
+            text = encode(value, f'What the snippet "{name}" returned')
+        except BaseException as error:  # noqa: BLE001  whatever it was is the snippet's outcome
+            self._bridge.snippetFailed(number, json.loads(failures.failure(error))["error"])
+        else:
+            self._bridge.snippetDone(number, text)
 
     async def _step(self, number: int, run: Any) -> None:
         state = random.getstate()
@@ -125,11 +136,9 @@ class Pass:
         self._bridge.print("error", message if error is None else f"{message}: {failures.described(error)}")
 
 
-def json_copy(value: Any) -> Any:
-    """Return the value as another program would get it."""
-    from .values import decode  # noqa: PLC0415
-
-    return decode(encode(value, "The input"))
+def snippet_file(name: str) -> str:
+    """Return the name of a snippet's file in tracebacks."""
+    return f"snippet-{''.join(one if one.isalnum() or one in '-_.' else '_' for one in name)}.py"
 
 
 async def _value(value: Any, given: Any) -> Any:
@@ -159,6 +168,6 @@ def _refuse_sleep(seconds: float) -> None:
         raise RuntimeError("time.sleep() is not available in a program: write `await asyncio.sleep(seconds)`.")
 
 
-def make(bridge: Any) -> Pass:
-    """Return a pass that has not begun."""
-    return Pass(bridge)
+def make(bridge: Any, begun: str) -> Pass:
+    """Return a pass in which nothing runs yet."""
+    return Pass(bridge, begun)

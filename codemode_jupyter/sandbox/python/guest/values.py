@@ -26,6 +26,9 @@ MAX_BITS = 14_000
 """Longest integer in bits: about as many digits as CPython reads and prints."""
 
 TAG = "$type"
+NOTHING = f'{{"{TAG}":"undefined"}}'
+"""The text of what was not given."""
+
 _HALF = re.compile("[\ud800-\udfff]")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMES = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
