@@ -72,6 +72,8 @@ class LivePass:
         self._recorded_events = len(log.events)
         self._over = False
         self.started_at: float | None = None
+        self.preparation = ""
+        """What it waits for, where that is not its turn."""
         self._made_at = time.monotonic()
         self.recorded = len(log.calls)
         self.aborted: asyncio.Future[CodemodeError] = asyncio.get_running_loop().create_future()
@@ -80,6 +82,11 @@ class LivePass:
     def waits_for_turn(self) -> bool:
         """Whether the sandbox has not got the program, and that not only just now."""
         return self.started_at is None and time.monotonic() - self._made_at > _AT_ONCE
+
+    def preparing(self, what: str) -> None:
+        """Note what is done before the sandbox gets the program."""
+        self.preparation = what
+        self._notify()
 
     def started(self, link: PassLink) -> None:
         """Keep the way back into the sandbox."""

@@ -23,7 +23,8 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.election import Election, Page
 from codemode_jupyter.sandbox.frame import inline_frame
 from codemode_jupyter.sandbox.page_channel import Content, PageChannel
-from codemode_jupyter.sandbox.page_run import Cause, PageRun
+from codemode_jupyter.sandbox.page_python import PythonForPages
+from codemode_jupyter.sandbox.page_run import LEFT_WHILE_LOADING, Cause, PageRun
 from codemode_jupyter.sandbox.policy import frame_policy
 from codemode_jupyter.sandbox.pool import MAX_PASSES, Pool
 from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
@@ -106,6 +107,7 @@ class BrowserExecutor:
         self._heartbeat = heartbeat
         self._owner = secrets.token_hex(8)
         self._election = Election()
+        self._python = PythonForPages(self._owner, self._policy, channel.send)
         self._runs: dict[str, PageRun] = {}
         self._over: list[PageRun] = []
         self._suspects: set[str] = set()
@@ -144,14 +146,8 @@ class BrowserExecutor:
         ------
         CodemodeError
             Code ``no_page``: no page answered in time. Code ``no_sandbox``: the page cannot make one. Code
-            ``language_not_available``: the page runs JavaScript only.
+            ``python_not_available``: the program needs Python, whose files cannot be had.
         """
-        if request.language == "python":
-            raise CodemodeError(
-                "language_not_available",
-                "Programs in Python do not run in the page.",
-                hint="Leave out `executor`, or use DenoExecutor(): they run in the headless sandbox.",
-            )
         await self._require_page()  # all that wait learn at the same time that there is none
         async with self._pool.place(alone=request.execution_id in self._suspects):
             end = await self._run_now(replace(request, timeout=min(request.timeout, self._limit)), handler)
@@ -160,17 +156,34 @@ class BrowserExecutor:
         return end
 
     async def _run_now(self, request: PassRequest, handler: PassHandler) -> PassEnd:
+        if request.needs_python:
+            await self._python.find(handler.preparing)
         page = await self._require_page()
+        if not request.needs_python:
+            return await self._finish(self._begin(page, request, handler))
+        self._waiting += 1
+        self._keep_watching()
+        try:
+            async with self._python.turn(page, handler.preparing) as is_there:
+                run = self._begin(page, request, handler) if is_there else None
+        finally:
+            self._waiting -= 1
+        return LEFT_WHILE_LOADING if run is None else await self._finish(run)
+
+    def _begin(self, page: Page, request: PassRequest, handler: PassHandler) -> PageRun:
         run = PageRun(page, request, handler, self._send_for_run)
         for other in self._runs_of(page):
             run.had_company = other.had_company = True
         self._runs[run.id] = run
         self._keep_watching()
+        run.session.start()
+        return run
+
+    async def _finish(self, run: PageRun) -> PassEnd:
         is_over = False
         try:
-            run.session.start()
             end = await run.session.wait()
-            is_over = end.kind in {"completed", "failed", "paused", "diverged"}
+            is_over = end.kind in {"completed", "failed", "paused", "diverged", "needs_python"}
             return end
         finally:
             run.end("closed")  # when cancelled: what its calls still answer goes nowhere
@@ -180,7 +193,8 @@ class BrowserExecutor:
                 self._over.append(run)
                 asyncio.get_running_loop().call_later(_OVER_DELAY, self._tell_over)
             else:
-                self.send(page.id, "kill", run=run.id)
+                run.page.python.is_warm = False  # a frame of its own takes its place
+                self.send(run.page.id, "kill", run=run.id)
 
     async def close(self) -> None:
         """End the passes that run as ``lost``, and stop listening to the pages."""
@@ -292,11 +306,11 @@ class BrowserExecutor:
         page.heard_at = asyncio.get_running_loop().time()
         page.heard.set()
 
-    def _hear(self, page: Page, kind: str, content: Content) -> None:
+    def _hear(self, page: Page, kind: str, content: Content) -> None:  # noqa: C901  one flat case for each kind
         match kind:
             case "bye":
                 self._leave(page, "bye")
-            case "prepared" | "unusable" if content.get("policy", "") != self._policy:
+            case "prepared" | "unusable" | "python" if content.get("policy", "") != self._policy:
                 pass  # the sandbox of another executor
             case "prepared":
                 page.is_prepared, page.fault = True, None
@@ -304,8 +318,13 @@ class BrowserExecutor:
                 self._settle()
             case "unusable":
                 self._election.fail(page, str(content.get("message", "")))
+                page.python.lose()
                 self._end(self._runs_of(page), "unusable")
                 self._settle()
+            case "python":
+                page.python.hear(content.get("news"))
+            case "want":
+                self._python.hand_over(page, content)
             case "texts":
                 self._take_texts(page, content.get("texts"))
             case "pong":
@@ -334,6 +353,7 @@ class BrowserExecutor:
     def _lose(self, page: Page, content: Content) -> None:
         run_ids = content.get("runs")
         runs = self._runs_of(page, run_ids if isinstance(run_ids, list) else [])
+        page.python.is_warm = False
         reason = content.get("reason")
         if reason in ("kernel", "moved", "connection"):
             self._end(runs, reason)
@@ -347,6 +367,7 @@ class BrowserExecutor:
     # -- pages that go ---------------------------------------------------------------------------------------------
 
     def _leave(self, page: Page, cause: Cause) -> None:
+        page.python.lose()
         if self._election.leave(page.id) is not None:
             self._end(self._runs_of(page), cause)
             self._settle()

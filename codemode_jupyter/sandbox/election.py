@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from codemode_jupyter.sandbox.page_python import PythonInPage
+
 
 @dataclass(slots=True, eq=False)
 class Page:
@@ -15,7 +17,8 @@ class Page:
 
     ``path`` is the path of its address (never the query, which may hold a token); ``heard_at`` is the loop's time when
     it was last heard, ``heard`` is set then, and ``unanswered`` counts the pings since; ``is_prepared`` says that its
-    sandbox is up, ``is_served`` that its frame came from the server as a file, ``fault`` why there can be none.
+    sandbox is up, ``is_served`` that its frame came from the server as a file, ``fault`` why there can be none;
+    ``python`` is what is known of Python there.
     """
 
     id: str
@@ -28,6 +31,7 @@ class Page:
     is_prepared: bool = False
     is_served: bool = False
     fault: str | None = None
+    python: PythonInPage = field(default_factory=PythonInPage, repr=False)
 
 
 class Election:

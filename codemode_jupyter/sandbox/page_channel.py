@@ -17,7 +17,7 @@ Content: TypeAlias = dict[str, Any]
 MessageCallback: TypeAlias = Callable[[Content, Sequence[bytes]], None]
 """Called with a page's message and its buffers, on the event loop."""
 
-_MODULE_PARTS = ("outbox.js", "sandbox_frame.js", "sandboxes.js", "host.js")
+_MODULE_PARTS = ("outbox.js", "sandbox_frame.js", "sandboxes.js", "python_files.js", "host.js")
 
 
 class PageChannel(Protocol):

@@ -35,6 +35,8 @@ _ENDS: dict[Cause, tuple[PassEndKind, str]] = {
     "closed": ("lost", "The sandbox was closed while the program ran."),
 }
 
+LEFT_WHILE_LOADING = PassEnd("lost", error="The page was left while Python was loaded into it.", is_left=True)
+
 _LEFT: frozenset[Cause] = frozenset({"bye", "connection", "kernel"})
 """Causes in which a program has no part."""
 
@@ -52,6 +54,7 @@ class PageRun:
     def __init__(self, page: Page, request: PassRequest, handler: PassHandler, send: Send) -> None:
         self.id = secrets.token_hex(8)
         self.page = page
+        self._language = "python" if request.needs_python else "javascript"
         self.execution_id = request.execution_id
         self.had_company = False
         """Whether other passes ran in the page at any moment of this one."""
@@ -87,6 +90,8 @@ class PageRun:
         self.session.end(PassEnd(kind, error=message, is_left=cause in _LEFT))
 
     def _send_text(self, text: str) -> None:
-        kind = "text" if self.texts else "start"
         self.texts += 1
-        self._send(self.page.id, kind, run=self.id, text=text)
+        if self.texts > 1:
+            self._send(self.page.id, "text", run=self.id, text=text)
+        else:
+            self._send(self.page.id, "start", run=self.id, text=text, language=self._language)

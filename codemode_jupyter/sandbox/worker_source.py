@@ -50,12 +50,20 @@ def worker_source() -> str:
     return _put_together([_fragment("worker", name) for name in FRAGMENTS])
 
 
-@cache
 def python_worker_source(glue: str) -> str:
     """Return the same runtime with the part for Python; ``glue`` defines ``makePyodide`` (``python/assets.py``)."""
+    before, after = python_worker_parts()
+    return before + glue + after
+
+
+@cache
+def python_worker_parts() -> tuple[str, str]:
+    """Return what stands before and after the glue in the runtime for Python."""
     before = [_fragment("worker", name) for name in FRAGMENTS[:-1]]
     python = [_fragment("python", name) for name in PYTHON_FRAGMENTS]
-    return _put_together([*before, glue, *python, _fragment("worker", FRAGMENTS[-1])])
+    gap = "\0"
+    start, end = _put_together([*before, gap, *python, _fragment("worker", FRAGMENTS[-1])]).split(gap)
+    return start, end
 
 
 def _fragment(folder: str, name: str) -> str:

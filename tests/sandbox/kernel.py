@@ -81,6 +81,7 @@ class Kernel:
     batches: int = 0
     steps: list = field(default_factory=list)
     passes: list = field(default_factory=list)
+    prepared: list = field(default_factory=list)
     link: object = None
     waiting: int = 0
     all_answered: asyncio.Event = field(default_factory=asyncio.Event)
@@ -144,6 +145,9 @@ class Kernel:
         self.told = (*self.told, *self.events[position : position + message.replayed], *message.events)
 
     # The pass's handler.
+
+    def preparing(self, what):
+        self.prepared.append(what)
 
     def started(self, link):
         self.link, self.told = link, ()

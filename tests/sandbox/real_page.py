@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import base64
 import json
 import os
 import shutil
@@ -46,8 +47,8 @@ window.startWidget = () => {
     off: (event, listener) => void listeners[event].delete(listener),
   };
   const cleanup = definition.initialize({ model });
-  const trigger = (event, content) => listeners[event].forEach((listener) => listener(content));
-  return { cleanup, trigger, deliver: (content) => trigger("msg:custom", content) };
+  const trigger = (event, ...values) => listeners[event].forEach((listener) => listener(...values));
+  return { cleanup, trigger, deliver: (content, buffers) => trigger("msg:custom", content, buffers) };
 };
 window.widgets = [startWidget()];
 socket.onmessage = ({ data }) => {
@@ -57,7 +58,9 @@ socket.onmessage = ({ data }) => {
     window.gap = 0;
     return;
   }
-  for (const widget of window.widgets) widget.deliver(content);
+  const bytes = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const buffers = (content.buffers ?? []).map((text) => new DataView(bytes(text).buffer));
+  for (const widget of window.widgets) widget.deliver(content, buffers);
 };
 // The longest time that the page's timers stood still, in ms.
 let last = performance.now();
@@ -152,9 +155,10 @@ class Pages:
         """The id of a page that said hello and is not among the ``known``."""
         return next((message["from"] for message in self._heard("hello") if message["from"] not in known), None)
 
-    def send(self, content, buffers=None):  # noqa: ARG002  part of the protocol
+    def send(self, content, buffers=None):
         self.sent.append(content)
-        text = json.dumps(content)
+        encoded = {"buffers": [base64.b64encode(buffer).decode() for buffer in buffers]} if buffers else {}
+        text = json.dumps(content | encoded)
         for socket in self.site.sockets:
             socket.write_message(text)
 

@@ -15,6 +15,9 @@ _RESULT = "42"
 class _NoCalls:
     """The kernel's side of a program that calls nothing."""
 
+    def preparing(self, what: str) -> None:
+        """Wait."""
+
     def started(self, link: PassLink) -> None:
         pass
 

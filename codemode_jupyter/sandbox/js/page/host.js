@@ -9,6 +9,17 @@ const KERNEL_SILENCE = 60_000;
 /** How often the page looks for that, in ms. */
 const SILENCE_CHECK = 5_000;
 
+/** @returns {string | null} the address below which the server serves our files, where the page says it */
+function servedFrom() {
+  try {
+    const { fullLabextensionsUrl } = JSON.parse(document.getElementById("jupyter-config-data")?.textContent ?? "{}");
+    if (typeof fullLabextensionsUrl === "string") return new URL(fullLabextensionsUrl, location.href).href;
+  } catch {
+    // The page says nothing that we understand: it is none of Jupyter's own.
+  }
+  return null;
+}
+
 /**
  * Where the sandbox's frame may be put: into the page, or, where the page says what it is served from, beside it.
  *
@@ -16,16 +27,10 @@ const SILENCE_CHECK = 5_000;
  * @returns {FramePlace[]}
  */
 function framePlaces(model) {
+  const served = servedFrom();
   /** @type {FramePlace[]} */
   const places = [{ by: "srcdoc", text: model.get("_inline_frame") }];
-  try {
-    const { fullLabextensionsUrl } = JSON.parse(document.getElementById("jupyter-config-data")?.textContent ?? "{}");
-    if (typeof fullLabextensionsUrl === "string") {
-      places.push({ by: "src", text: new URL(`${fullLabextensionsUrl}/${model.get("_served_frame")}`, location.href).href });
-    }
-  } catch {
-    // The page says nothing that we understand: it is none of Jupyter's own.
-  }
+  if (served !== null) places.push({ by: "src", text: `${served}/${model.get("_served_frame")}` });
   return places;
 }
 
@@ -41,6 +46,7 @@ class PageHost {
   #owners = new Map();
   /** How many texts the kernel sent to each pass, as far as they came. @type {Map<string, number>} */
   #texts = new Map();
+  #python = new PythonLoader(servedFrom(), (of, file, start) => this.#outbox.send({ type: "want", of, file, start }));
   #isConnected = true;
   #heard = performance.now();
   #listening = new AbortController();
@@ -77,11 +83,15 @@ class PageHost {
     this.#model.off("msg:custom", this.#receive);
     this.#model.off("comm_live_update", this.#disconnect);
     this.#free();
+    this.#python.close();
     this.#outbox.close();
   }
 
-  /** @param {KernelMessage} message */
-  #receive = (message) => {
+  /**
+   * @param {KernelMessage} message
+   * @param {DataView[]} [buffers]
+   */
+  #receive = (message, buffers = []) => {
     if (message.to !== this.#id && message.to !== "*") return;
     this.#heard = performance.now();
     this.#isConnected = true;
@@ -91,6 +101,12 @@ class PageHost {
         break;
       case "prepare":
         this.#prepare(message.policy, message.frame);
+        break;
+      case "warm":
+        this.#warm(message);
+        break;
+      case "piece":
+        this.#python.take(message.file, message.start, buffers[0]);
         break;
       case "start":
         this.#start(message);
@@ -132,6 +148,8 @@ class PageHost {
         for (const run of this.#sandboxes.get(policy)?.clear() ?? []) this.#forget(run);
         this.#outbox.send({ type: "unusable", policy, message });
       },
+      warm: () => this.#tellOfPython(policy, { state: "warm", ...this.#python.found }),
+      cold: (message) => this.#tellOfPython(policy, { state: "cold", message }),
       text: (run, text) => this.#outbox.text(run, text),
       cut: (run, kind) => {
         this.#forget(run);
@@ -156,14 +174,35 @@ class PageHost {
     else sandboxes.prepare();
   }
 
+  /** @param {Extract<KernelMessage, {type: "warm"}>} message */
+  async #warm({ owner, policy, files }) {
+    const sandboxes = this.#sandboxes.get(policy);
+    const tell = (/** @type {PythonNews} */ news) => this.#tellOfPython(policy, news);
+    try {
+      const loaded = await this.#python.load(files, owner, tell);
+      tell({ state: "starting" });
+      sandboxes?.warm(loaded);
+    } catch (error) {
+      tell({ state: "cold", message: error instanceof Error ? error.message : `${error}` });
+    }
+  }
+
+  /**
+   * @param {string} policy
+   * @param {PythonNews} news
+   */
+  #tellOfPython(policy, news) {
+    this.#outbox.send({ type: "python", policy, news });
+  }
+
   /** @param {Extract<KernelMessage, {type: "start"}>} message */
-  #start({ run, owner, policy, text }) {
+  #start({ run, owner, policy, language, text }) {
     const sandboxes = this.#sandboxes.get(policy);
     // Never in a frame with another policy.
     if (sandboxes === undefined) return this.#lose([run], "moved");
     this.#owners.set(run, owner);
     this.#texts.set(run, 1);
-    sandboxes.start(run, text);
+    sandboxes.start(run, text, language);
   }
 
   /**

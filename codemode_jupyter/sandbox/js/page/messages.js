@@ -8,6 +8,9 @@
  * - who: say hello again.
  * - prepare: make the sandbox now; answered by `prepared` or `unusable`. `policy` is "" for our own
  *   Content-Security-Policy; a host's comes with the markup of a frame that has it.
+ * - warm: have a Worker for Python ready in a frame with that policy; `files` says what it is made of, which the page
+ *   looks for where `python_files.js` says. Answered by `python`.
+ * - piece: a part of a file that the page asked for by `want`, in the message's buffer.
  * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`, in a frame with
  *   that policy; passes in `over` are over, as by `end`.
  * - text: hand one more message to the Worker of `run`.
@@ -19,12 +22,42 @@
  * @typedef {{to: string, owner: string} & (
  *   | {type: "who"}
  *   | {type: "prepare", policy: string, frame?: string}
- *   | {type: "start", run: string, policy: string, text: string, over: string[]}
+ *   | {type: "warm", policy: string, files: PythonList}
+ *   | {type: "piece", file: string, start: number}
+ *   | {type: "start", run: string, policy: string, language: string, text: string, over: string[]}
  *   | {type: "text", run: string, text: string}
  *   | {type: "end", runs: string[]}
  *   | {type: "kill", run: string}
  *   | {type: "ping", runs: string[], texts?: number[]}
  * )} KernelMessage
+ */
+
+/**
+ * Python's files: `digest` names the set, `parts` is the script of a Worker with a gap in its middle for `glue.js`. Of
+ * each compressed file: its size in bytes, its SHA-256, and where a server may serve it, below the labextensions.
+ *
+ * @typedef {{
+ *   digest: string,
+ *   parts: [string, string],
+ *   lock: string,
+ *   files: {name: PythonFileName, size: number, sha256: string, path: string}[],
+ * }} PythonList
+ */
+
+/** @typedef {"glue.js" | "pyodide.asm.wasm" | "python_stdlib.zip" | "snapshot.bin"} PythonFileName */
+
+/** How Python's files came into the page: from its own cache, the server, or the kernel. @typedef {"cache" | "server" | "kernel"} PythonWay */
+
+/**
+ * How far Python is: `loading`, in bytes that have come; `starting`, with all there; `warm`, where `ways` says how many
+ * bytes came by each, and `seconds` how long they took; `cold`: it cannot be had; `message` is for a person.
+ *
+ * @typedef {(
+ *   | {state: "loading", done: number, total: number}
+ *   | {state: "starting"}
+ *   | {state: "warm", ways: {[way in PythonWay]?: number}, seconds: number}
+ *   | {state: "cold", message: string}
+ * )} PythonNews
  */
 
 /**
@@ -41,6 +74,8 @@
  *   sandbox in another way (moved), the kernel fell silent (kernel), or messages of it are missing (connection).
  * - pong: the answer to ping, with the number of pieces that the page sent of each pass it was asked about (-1: of none
  *   that it knows). Without `runs` only a sign of life.
+ * - python: how far a frame with that policy is with Python, as asked by `warm`, or because a Worker has become ready.
+ * - want: send that part of a file; `of` is the executor that is asked.
  * - unusable: no sandbox with that policy can be made in this page; `message` is for a person.
  *
  * @typedef {(
@@ -48,6 +83,8 @@
  *   | {type: "bye"}
  *   | {type: "prepared", policy: string, frame: FramePlace["by"]}
  *   | {type: "unusable", policy: string, message: string}
+ *   | {type: "python", policy: string, news: PythonNews}
+ *   | {type: "want", of: string, file: string, start: number}
  *   | {type: "pong", runs?: [run: string, pieces: number][]}
  *   | {type: "texts", texts: Piece[]}
  *   | {type: "cut", run: string, kind: CutKind}
@@ -58,11 +95,19 @@
 /** @typedef {"too_large" | "protocol"} CutKind */
 
 /**
+ * What a Worker for Python is made of, ready for use.
+ *
+ * @typedef {{script: Blob, wasm: Blob, library: Blob, lock: string, snapshot: Blob}} PythonFiles
+ */
+
+/**
  * Page to the relay inside the sandbox frame.
  *
  * @typedef {(
  *   | {type: "runtime", source: string}
- *   | {type: "start", run: string, text: string}
+ *   | {type: "python", files: PythonFiles}
+ *   | {type: "warm"}
+ *   | {type: "start", run: string, text: string, language: string}
  *   | {type: "text", run: string, text: string}
  *   | {type: "end", run: string}
  *   | {type: "ping"}
@@ -75,6 +120,8 @@
  * @typedef {(
  *   | {type: "ready"}
  *   | {type: "unusable", message: string}
+ *   | {type: "warm"}
+ *   | {type: "cold", message: string}
  *   | {type: "text", run: string, text: string}
  *   | {type: "cut", run: string, kind: CutKind}
  *   | {type: "pong"}
@@ -90,7 +137,7 @@
  * @typedef {{
  *   get(name: string): string,
  *   send(content: PageMessage & {from: string}): void,
- *   on(event: ModelEvent, callback: (content: KernelMessage) => void): void,
- *   off(event: ModelEvent, callback: (content: KernelMessage) => void): void,
+ *   on(event: ModelEvent, callback: (content: KernelMessage, buffers?: DataView[]) => void): void,
+ *   off(event: ModelEvent, callback: (content: KernelMessage, buffers?: DataView[]) => void): void,
  * }} Model
  */

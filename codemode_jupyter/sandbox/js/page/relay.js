@@ -14,6 +14,8 @@
   const MAX_TEXTS_IN_A_ROW = 20_000;
   /** Workers that are kept ready for the next programs. */
   const SPARES = 2;
+  /** The same for Python, one of which takes 100 MB. */
+  const PYTHON_SPARES = 1;
   /** How long after a start or an end another spare Worker is made, in ms: not while programs want the processor. */
   const SPARE_DELAY = 50;
 
@@ -23,50 +25,154 @@
   /**
    * A Worker and the port to the runtime in it: a program that finds a way to the global `postMessage` reaches nobody.
    *
-   * @typedef {{worker: Worker, port: MessagePort, textsInARow: number}} Sandbox
+   * @typedef {{worker: Worker, port: MessagePort, textsInARow: number, workers: Workers}} Sandbox
    */
 
   /** @type {Map<string, Sandbox>} */
   const sandboxes = new Map();
-  /** @type {Sandbox[]} */
-  const spares = [];
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let refill;
-  /** The script of the Workers. @type {Blob} */
-  let source;
   /** @type {MessagePort} */
   let port;
 
   /** @param {FromRelay} message */
   const tell = (message) => port.postMessage(message);
 
-  /** @returns {Sandbox} */
-  function makeSandbox() {
-    const url = URL.createObjectURL(source);
-    const worker = new Worker(url);
-    // The Worker has its script by now; with the address gone a program cannot load the runtime a second time.
-    URL.revokeObjectURL(url);
-    // No program runs yet, so this is the page's policy, which leaves no message, or a fault of the runtime, which does.
-    worker.onerror = (event) => {
-      event.preventDefault();
-      tell({ type: "unusable", message: event.message ? `The sandbox's runtime did not load: ${event.message}` : NO_WORKER });
-    };
-    const channel = new MessageChannel();
-    worker.postMessage(null, [channel.port2]);
-    return { worker, port: channel.port1, textsInARow: 0 };
+  /** The Workers for one language, and those of them that are kept ready. */
+  class Workers {
+    /** @type {Sandbox[]} */
+    spares = [];
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    #refill;
+    #script;
+    #count;
+
+    /**
+     * @param {Blob} script
+     * @param {number} count how many are kept ready
+     */
+    constructor(script, count) {
+      this.#script = script;
+      this.#count = count;
+    }
+
+    /** Have spare Workers made: the only one at once, others when the programs have had their time. */
+    fillUp() {
+      if (this.spares.length === 0) this.makeSpare();
+      else this.fillUpLater();
+    }
+
+    fillUpLater() {
+      clearTimeout(this.#refill);
+      if (this.spares.length < this.#count) this.#refill = setTimeout(() => this.makeSpare(), SPARE_DELAY);
+    }
+
+    makeSpare() {
+      this.spares.push(this.#make());
+      this.fillUpLater();
+    }
+
+    /** @returns {Sandbox} */
+    take() {
+      return this.spares.shift() ?? this.#make();
+    }
+
+    /** @returns {Sandbox} */
+    #make() {
+      const url = URL.createObjectURL(this.#script);
+      const worker = new Worker(url);
+      // The Worker has its script by now; with the address gone a program cannot load the runtime a second time.
+      URL.revokeObjectURL(url);
+      worker.onerror = (event) => {
+        event.preventDefault();
+        this.failed(event.message);
+      };
+      const channel = new MessageChannel();
+      this.handOver(worker, channel.port2);
+      return { worker, port: channel.port1, textsInARow: 0, workers: this };
+    }
+
+    /**
+     * @param {Worker} worker
+     * @param {MessagePort} end
+     */
+    handOver(worker, end) {
+      worker.postMessage(null, [end]);
+    }
+
+    /**
+     * No program runs yet, so this is the page's policy, which leaves no message, or a fault of the runtime, which does.
+     *
+     * @param {string} message
+     */
+    failed(message) {
+      tell({ type: "unusable", message: message ? `The sandbox's runtime did not load: ${message}` : NO_WORKER });
+    }
   }
 
-  /** Have spare Workers made: the only one at once, others when the programs have had their time. */
-  function fillUp() {
-    clearTimeout(refill);
-    if (spares.length === 0) makeSpare();
-    else if (spares.length < SPARES) refill = setTimeout(makeSpare, SPARE_DELAY);
+  /** Those that are handed Python's files, and say when they have loaded them. */
+  class PythonWorkers extends Workers {
+    /** @type {Promise<object>} */
+    #assets;
+    /** Those that have loaded them. @type {WeakSet<Worker>} */
+    #loaded = new WeakSet();
+
+    /** @param {PythonFiles} files */
+    constructor({ script, wasm, library, lock, snapshot }) {
+      super(script, PYTHON_SPARES);
+      this.#assets = (async () => ({
+        module: await WebAssembly.compile(await wasm.arrayBuffer()),
+        library: new Uint8Array(await library.arrayBuffer()),
+        lock,
+        snapshot: new Uint8Array(await snapshot.arrayBuffer()),
+      }))();
+      this.#assets.catch((error) => this.failed(`${error}`));
+    }
+
+    /**
+     * Making one takes the processor for as long as a short program runs: never at once.
+     *
+     * @override
+     */
+    fillUp() {
+      this.fillUpLater();
+    }
+
+    /** Have one ready as soon as may be, and say so. */
+    warm() {
+      const [spare] = this.spares;
+      if (spare === undefined) this.makeSpare();
+      else if (this.#loaded.has(spare.worker)) tell({ type: "warm" });
+    }
+
+    /**
+     * @override
+     * @param {Worker} worker
+     * @param {MessagePort} end
+     */
+    handOver(worker, end) {
+      worker.onmessage = () => {
+        worker.onmessage = null;
+        this.#loaded.add(worker);
+        if (this.spares[0]?.worker === worker) tell({ type: "warm" });
+      };
+      this.#assets.then(
+        (assets) => worker.postMessage(assets, [end]),
+        () => {},
+      );
+    }
+
+    /**
+     * @override
+     * @param {string} message
+     */
+    failed(message) {
+      tell({ type: "cold", message });
+    }
   }
 
-  function makeSpare() {
-    spares.push(makeSandbox());
-    fillUp();
-  }
+  /** @type {Workers} */
+  let javascript;
+  /** @type {PythonWorkers | null} */
+  let python = null;
 
   /** @returns {FromRelay} */
   function prepare() {
@@ -76,7 +182,7 @@
       return { type: "unusable", message: NO_EVAL };
     }
     try {
-      fillUp();
+      javascript.fillUp();
     } catch {
       return { type: "unusable", message: NO_WORKER };
     }
@@ -91,16 +197,19 @@
     sandbox.port.onmessage = null;
     sandbox.port.close();
     sandbox.worker.terminate();
-    fillUp();
+    sandbox.workers.fillUp();
   }
 
   /**
    * @param {string} run
    * @param {string} text
+   * @param {string} language
    */
-  function start(run, text) {
+  function start(run, text, language) {
     if (sandboxes.has(run)) return;
-    const sandbox = spares.shift() ?? makeSandbox();
+    // The runtime for JavaScript says itself that it runs nothing else.
+    const workers = language === "python" && python !== null ? python : javascript;
+    const sandbox = workers.take();
     sandboxes.set(run, sandbox);
     let total = 0;
 
@@ -121,7 +230,7 @@
     // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.
     sandbox.worker.onerror = (event) => event.preventDefault();
     sandbox.port.postMessage(text);
-    fillUp();
+    workers.fillUp();
   }
 
   /**
@@ -139,17 +248,23 @@
   function receive({ data }) {
     switch (data.type) {
       case "runtime":
-        source = new Blob([data.source], { type: "text/javascript" });
+        javascript = new Workers(new Blob([data.source], { type: "text/javascript" }), SPARES);
         tell(prepare());
         break;
       case "start":
-        start(data.run, data.text);
+        start(data.run, data.text, data.language);
         break;
       case "text":
         answer(data.run, data.text);
         break;
       case "end":
         end(data.run);
+        break;
+      case "python":
+        python = new PythonWorkers(data.files);
+        break;
+      case "warm":
+        python?.warm();
         break;
       case "ping":
         tell({ type: "pong" });

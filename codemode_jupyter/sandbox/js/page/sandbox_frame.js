@@ -21,12 +21,14 @@ const randomId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b
  */
 
 /**
- * What a frame tells its owner: its relay can run programs, or why it cannot; a text of a pass; a pass that broke a
+ * What a frame tells its owner: its relay can run programs, or why it cannot; the same of programs in Python; a text of a pass; a pass that broke a
  * limit; and that its process is gone with every pass in it.
  *
  * @typedef {{
  *   ready(): void,
  *   unusable(message: string): void,
+ *   warm(): void,
+ *   cold(message: string): void,
  *   text(run: string, text: string): void,
  *   cut(run: string, kind: CutKind): void,
  *   died(): void,
@@ -43,6 +45,8 @@ class SandboxFrame {
   /** @type {FrameListener} */
   #listener;
   #isReady = false;
+  /** What the relay makes Workers for Python of. @type {PythonFiles | null} */
+  #python = null;
   #unanswered = 0;
   /** @type {ReturnType<typeof setInterval>} */
   #watch;
@@ -79,6 +83,17 @@ class SandboxFrame {
    */
   post(message) {
     this.#port.postMessage(message);
+  }
+
+  /**
+   * Have a Worker for Python ready; the listener hears `warm` or `cold`.
+   *
+   * @param {PythonFiles} files
+   */
+  warm(files) {
+    if (this.#python !== files) this.post({ type: "python", files });
+    this.#python = files;
+    this.post({ type: "warm" });
   }
 
   /** Take the frame out of the page: whatever runs in it dies. */
@@ -132,6 +147,13 @@ class SandboxFrame {
       case "unusable":
         clearTimeout(this.#birth);
         this.#listener.unusable(message.message);
+        break;
+      case "warm":
+        this.#listener.warm();
+        break;
+      case "cold":
+        this.#python = null;
+        this.#listener.cold(message.message);
         break;
       case "text":
         if (this.runs.has(message.run)) this.#listener.text(message.run, message.text);

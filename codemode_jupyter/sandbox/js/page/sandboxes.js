@@ -8,6 +8,8 @@
  * @typedef {{
  *   ready(by: FramePlace["by"]): void,
  *   unusable(message: string): void,
+ *   warm(): void,
+ *   cold(message: string): void,
  *   text(run: string, text: string): void,
  *   cut(run: string, kind: CutKind): void,
  *   lost(runs: string[], reason: "frame" | "moved"): void,
@@ -27,6 +29,10 @@ class Sandboxes {
   #faults = [];
   /** @type {string} */
   #worker;
+  /** What Workers for Python are made of. @type {PythonFiles | null} */
+  #python = null;
+  /** Whether somebody waits for one. */
+  #isWarming = false;
   /** @type {SandboxListener} */
   #listener;
 
@@ -47,15 +53,28 @@ class Sandboxes {
   }
 
   /**
+   * Have a Worker for Python ready; the listener is told `warm` or `cold`.
+   *
+   * @param {PythonFiles} files
+   */
+  warm(files) {
+    this.#python = files;
+    this.#isWarming = true;
+    if (this.#current === null) this.#current = this.#makeFrame();
+    else this.#current.warm(files);
+  }
+
+  /**
    * @param {string} run
    * @param {string} text
+   * @param {string} language
    */
-  start(run, text) {
+  start(run, text, language) {
     if (this.#frames.has(run)) return;
     const frame = (this.#current ??= this.#makeFrame());
     this.#frames.set(run, frame);
     frame.runs.add(run);
-    frame.post({ type: "start", run, text });
+    frame.post({ type: "start", run, text, language });
   }
 
   /**
@@ -101,6 +120,7 @@ class Sandboxes {
     const runs = [...this.#frames.keys()];
     const frames = new Set(this.#frames.values());
     this.madeBy = null;
+    this.#isWarming = false;
     if (this.#current !== null) frames.add(this.#current);
     this.#frames.clear();
     this.#current = null;
@@ -123,6 +143,16 @@ class Sandboxes {
         else this.#current ??= this.#makeFrame();
         if (runs.length > 0) this.#listener.lost(runs, "moved");
       },
+      warm: () => {
+        if (frame !== this.#current) return;
+        this.#isWarming = false;
+        this.#listener.warm();
+      },
+      cold: (message) => {
+        if (frame !== this.#current) return;
+        this.#isWarming = false;
+        this.#listener.cold(message);
+      },
       text: (run, text) => this.#listener.text(run, text),
       cut: (run, kind) => {
         this.#frames.delete(run);
@@ -137,6 +167,7 @@ class Sandboxes {
         this.#listener.lost(runs, "frame");
       },
     });
+    if (this.#isWarming && this.#python !== null) frame.warm(this.#python);
     return frame;
   }
 

@@ -159,15 +159,18 @@ function start() {
 }
 
 /**
- * Lock down when the language's own engine is loaded; no program begins before.
+ * Lock down when the language's own engine is loaded, and tell the Worker's owner; no program begins before.
  *
  * @param {(assets: any) => Promise<void>} prepare
  */
 function startPrepared(prepare) {
   /** @type {string[] | null} */
   let early = [];
+  /** @type {(message: null) => void} */
+  const tellOwner = globalThis.postMessage.bind(globalThis);
   const goOn = () => {
     lockDown();
+    tellOwner(null);
     const texts = early ?? [];
     early = null;
     texts.forEach(receiveText);
