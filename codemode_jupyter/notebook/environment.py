@@ -57,8 +57,8 @@ class NotebookEnvironment:
         if self._may_have_page():
             self._browser_executor()
 
-    async def executor(self, language: str = "javascript") -> Executor:
-        """Return the browser's executor when a page answers, else the headless one; for Python always that.
+    async def executor(self) -> Executor:
+        """Return the browser's executor when a page answers, else the headless one.
 
         Every call asks the page again, since one may have been opened; only a page that may still be loading is waited
         for long, and that once.
@@ -71,14 +71,6 @@ class NotebookEnvironment:
         """
         browser = None
         has_headless = find_deno() is not None
-        if language == "python":
-            if not has_headless:
-                raise CodemodeError(
-                    "no_sandbox",
-                    "Programs in Python run in the headless sandbox, which is not installed.",
-                    hint="Run `pip install 'codemode-jupyter[python]'`.",
-                )
-            return self._headless_executor()
         if self._has_kernel() and (self._may_have_page() or not has_headless):
             browser = self._browser_executor()
             self._waited_in_vain = not await browser.ready(self.patience())

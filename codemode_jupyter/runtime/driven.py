@@ -73,6 +73,11 @@ class DrivenExecutions:
         driven = self._driven.get(execution_id)
         return driven is not None and driven.driver.waits_for_turn
 
+    def preparation(self, execution_id: str) -> str:
+        """Return what an execution waits for here before its pass begins, in words, where that is not its turn."""
+        driven = self._driven.get(execution_id)
+        return "" if driven is None else driven.driver.preparation
+
     def live_calls(self, execution_id: str) -> dict[int, LiveCall]:
         """Return the calls of an execution that run now, by ``seq``."""
         driven = self._driven.get(execution_id)

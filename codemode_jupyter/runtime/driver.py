@@ -62,7 +62,7 @@ class Surroundings:
 
     store: Store
     capabilities: Capabilities
-    executor: Callable[[str], Awaitable[Executor]]
+    executor: Callable[[], Awaitable[Executor]]
     owner: str
     tool_timeout: float
     notify: Callable[[str], None]
@@ -106,6 +106,11 @@ class ExecutionDriver:
     def waits_for_turn(self) -> bool:
         """Whether the present pass waits until the sandbox takes it."""
         return self._pass is not None and self._pass.waits_for_turn
+
+    @property
+    def preparation(self) -> str:
+        """What the present pass waits for, in words, where that is not its turn."""
+        return self._pass.preparation if self._pass is not None and not self.has_begun else ""
 
     @property
     def has_begun(self) -> bool:
@@ -164,8 +169,7 @@ class ExecutionDriver:
         begin, pause = time.monotonic(), _FIRST_PAUSE
         while True:
             try:
-                language = "python" if self._has_python_snippets() else self._row.language
-                return await self._run_pass(await self._around.executor(language))
+                return await self._run_pass(await self._around.executor())
             except CodemodeError as error:
                 if error.code not in NO_SANDBOX:
                     raise

@@ -24,8 +24,8 @@ class Environment(Protocol):
     def database_path(self) -> Path:
         """Return the SQLite file for runtimes that were not given a path."""
 
-    async def executor(self, language: str = "javascript") -> Executor:
-        """Return the executor of programs in this language for a runtime that was not given one.
+    async def executor(self) -> Executor:
+        """Return the executor of a runtime that was not given one.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class ProcessEnvironment:
     def exit_hook(self) -> None:
         """Return ``None``: a plain process has no inbox."""
 
-    async def executor(self, language: str = "javascript") -> Executor:  # noqa: ARG002  it runs all of them
+    async def executor(self) -> Executor:
         """Return the headless executor of this event loop.
 
         Raises

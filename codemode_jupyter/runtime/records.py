@@ -189,6 +189,9 @@ class ExecutionRecord:
     waits_for_turn: bool = False
     """It is ``running``, but other programs of this process have all places in the sandbox."""
 
+    preparation: str = ""
+    """It is ``running``, but waits for what these words say, such as files of the sandbox that are loaded."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

@@ -495,7 +495,8 @@ class Runtime:
         row = self._row(execution_id)
         logs, live = self._driven.console(execution_id), self._driven.live_calls(execution_id)
         record = outcome.execution_record(row, self._store.calls.of(execution_id), logs, live)
-        return replace(record, waits_for_turn=self._driven.waits_for_turn(execution_id))
+        waits, preparation = self._driven.waits_for_turn(execution_id), self._driven.preparation(execution_id)
+        return replace(record, waits_for_turn=waits, preparation=preparation)
 
     async def executions(self, limit: int | None = None, *, with_calls: bool = False) -> list[ExecutionRecord]:
         """Return executions, newest first; their logs are left out unless asked for (``execution`` has one).
@@ -784,8 +785,8 @@ class Runtime:
         if self._executor is None:
             await (await current_environment().executor()).close()
 
-    async def _current_executor(self, language: str = "javascript") -> Executor:
-        return self._executor if self._executor is not None else await current_environment().executor(language)
+    async def _current_executor(self) -> Executor:
+        return self._executor if self._executor is not None else await current_environment().executor()
 
     async def _snippet_source(self, name: str) -> dict[str, object]:
         return snippet_library.source_of(self._store, self._capabilities, name)

@@ -85,6 +85,8 @@ def execution_status(record: ExecutionRecord, *, stale: bool = False) -> Status:
         return Status("Cut off", "bad")
     if record.status == "error" and record.error is not None and record.error.code in _ENDS:
         return _ENDS[record.error.code]
+    if record.preparation:
+        return Status(record.preparation, "running")
     if record.waits_for_turn:
         return Status("Waiting for its turn", "quiet")
     return _STATUSES[record.status]
