@@ -97,7 +97,8 @@ class DenoExecutor:
 
         # Tools run for whoever started this pass, not the one that started the process.
         context = contextvars.copy_context()
-        run_id = process.open(DenoRun(lambda text: context.run(session.receive, text), fail), python)
+        run = DenoRun(lambda text: context.run(session.receive, text), fail)
+        run_id = process.open(run, python, request.packages)
         is_over = False
         try:
             session.start()

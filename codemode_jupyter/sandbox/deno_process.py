@@ -21,13 +21,15 @@ import sys
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from codemode_jupyter.sandbox.memory_limit import MemoryLimit
 from codemode_jupyter.sandbox.pipes import open_pipes
+from codemode_jupyter.sandbox.protocol import PackageFile
 from codemode_jupyter.sandbox.python.assets import PythonAssets, assets_folder
+from codemode_jupyter.sandbox.python.packages.folder import files_folder
 from codemode_jupyter.sandbox.worker_source import python_worker_source, worker_source
 
 Failure: TypeAlias = Literal["lost", "memory", "too_large", "protocol"]
@@ -129,8 +131,11 @@ class DenoProcess:
             self._pipes.attach(loop)
         return self._loop is loop
 
-    def open(self, run: DenoRun, python: PythonAssets | None = None) -> str:
-        """Give a run a Worker of its own and return its id; one that has Python is made of the files of that."""
+    def open(self, run: DenoRun, python: PythonAssets | None = None, packages: Sequence[PackageFile] = ()) -> str:
+        """Give a run a Worker of its own and return its id.
+
+        One that has Python is made of the files of that, and gets the packages of its program.
+        """
         run_id = secrets.token_hex(8)
         if python is not None and not self._has_python:
             self._has_python = True
@@ -139,6 +144,9 @@ class DenoProcess:
         self._runs[run_id] = run
         self._memory.watch(is_needed=True)
         self._order("open", run_id, "javascript" if python is None else "python")
+        if python is not None and packages:
+            files = [{"name": one.name, "path": one.path, "place": one.place} for one in packages]
+            self._order("packages", run_id, json.dumps(files))
         return run_id
 
     def send(self, run_id: str, text: str) -> None:
@@ -220,8 +228,9 @@ class DenoProcess:
 
 
 def _permissions() -> tuple[str, ...]:
-    """Return what the host may do: read the assets of Python programs. Its Workers may do nothing."""
-    return (f"--allow-read={str(assets_folder()).replace(',', ',,')}",)
+    """Return what the host may do: read the assets and packages of Python programs. Its Workers may do nothing."""
+    folders = (assets_folder(), files_folder())
+    return ("--allow-read=" + ",".join(str(folder).replace(",", ",,") for folder in folders),)
 
 
 def _environment(folder: str) -> dict[str, str]:

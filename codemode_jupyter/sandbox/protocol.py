@@ -122,6 +122,19 @@ class ModuleText:
 
 
 @dataclass(frozen=True, slots=True)
+class PackageFile:
+    """The file of a package that a program in Python may import: ``path`` is its place on the kernel's machine.
+
+    ``place`` is where the sandbox unpacks it: ``site`` beside other packages, ``dynlib`` beside shared libraries.
+    """
+
+    name: str
+    sha256: str
+    path: str
+    place: Literal["site", "dynlib"] = "site"
+
+
+@dataclass(frozen=True, slots=True)
 class PassRequest:
     """Everything a sandbox needs to run one pass from the first line.
 
@@ -131,7 +144,8 @@ class PassRequest:
     ``timeout`` the allowed running time in seconds (time spent waiting for the kernel's tools does not count).
     ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``. The
     program's function is called with nothing and with the function that imports: ``(name) => Promise`` of a namespace.
-    ``has_python_snippets``: the recorded run goes through a snippet in Python.
+    ``has_python_snippets``: the recorded run goes through a snippet in Python. ``packages`` are handed to a sandbox that
+    has Python before anything else, as bytes; it can fetch none.
     """
 
     execution_id: str
@@ -147,6 +161,7 @@ class PassRequest:
     fetch: bool = False
     modules: Sequence[ModuleText] = ()
     has_python_snippets: bool = False
+    packages: Sequence[PackageFile] = ()
 
     @property
     def needs_python(self) -> bool:

@@ -40,7 +40,7 @@ RUNTIME_NAME = "codemode-sandbox.js"
 """The runtime's name in stacks: without one they would show the Worker's address."""
 
 
-PYTHON_FRAGMENTS = ("interpreter", "program")
+PYTHON_FRAGMENTS = ("interpreter", "packages", "program")
 """Names of the fragments in ``js/python`` that a Worker for Python has besides, before the last of the others."""
 
 

@@ -3,8 +3,9 @@
 // Started without any permission but to read the files of the sandbox's Python, which no Worker has. A line is three
 // words parted by single blanks, the last of which goes to the end of the line. Standard input brings `open ID LANGUAGE`,
 // `close ID` and `send ID TEXT`, and first of all `init SECRET SOURCE` (the Workers' source as JSON); before the first
-// program in Python, `python SECRET {source, folder}`. Standard output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not
-// written here. A program's text is never looked into but for what no runtime sends: a line break would end its line.
+// program in Python, `python SECRET {source, folder}`; right after `open`, `packages ID [{name, path, place}]`. Standard
+// output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not written here. A program's text is never
+// looked into but for what no runtime sends: a line break would end its line.
 
 /** @typedef {{worker: Worker, port: MessagePort, textsInARow: number}} Sandbox */
 
@@ -146,6 +147,21 @@ function preparePython({ source, folder }) {
   workers.set("python", prepared(source, assets));
 }
 
+/**
+ * Hand a sandbox the packages of its program, before the program.
+ *
+ * @param {string} id
+ * @param {{name: string, path: string, place: string}[]} files
+ */
+function sendPackages(id, files) {
+  try {
+    const packages = files.map(({ name, path, place }) => ({ name, place, bytes: Deno.readFileSync(path) }));
+    sandboxes.get(id)?.port.postMessage(packages);
+  } catch (error) {
+    fail(id, "lost", `The program's packages cannot be read: ${error}`);
+  }
+}
+
 /** @param {string} id */
 function close(id) {
   const sandbox = sandboxes.get(id);
@@ -195,6 +211,9 @@ function obey(line) {
     case "init":
       secret = id;
       workers.set("javascript", prepared(JSON.parse(line.slice(second + 1)), null));
+      break;
+    case "packages":
+      sendPackages(id, JSON.parse(line.slice(second + 1)));
       break;
     case "python":
       preparePython(JSON.parse(line.slice(second + 1)));

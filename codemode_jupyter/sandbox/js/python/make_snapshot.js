@@ -11,7 +11,7 @@ const MODULES =
   "abc, asyncio, base64, bisect, calendar, collections, contextlib, copy, csv, dataclasses, datetime, decimal, difflib, enum, " +
   "fractions, functools, hashlib, heapq, html, inspect, io, itertools, json, logging, math, operator, os, pathlib, pprint, " +
   "random, re, secrets, shlex, statistics, string, sys, textwrap, time, traceback, types, typing, unicodedata, urllib.parse, " +
-  "uuid, warnings, zoneinfo, codemode_guest.program";
+  "uuid, warnings, zoneinfo, codemode_guest.program, codemode_guest.packages";
 
 
 async function makeSnapshot() {

@@ -43,6 +43,7 @@ function openPython() {
   if ("fault" in interpreter) throw interpreter.fault;
   if (pythonPass === null) {
     const { seed, namespaces } = /** @type {Begin} */ (begun);
+    installPackages(interpreter.pyodide);
     pythonPass = interpreter.pyodide.pyimport("codemode_guest.program").make(bridge, JSON.stringify({ seed, namespaces }));
   }
   return pythonPass;

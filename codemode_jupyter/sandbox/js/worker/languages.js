@@ -7,6 +7,8 @@
  * }} Language input is tagged text
  */
 
+/** @typedef {{name: string, place: "site" | "dynlib", bytes: Uint8Array}} PackageBytes */
+
 /** @type {Map<string, Language>} */
 const languages = new Map();
 /**
@@ -15,3 +17,9 @@ const languages = new Map();
  * @type {((assets: any) => Promise<void>) | null}
  */
 let prepareLanguage = null;
+/**
+ * Takes the packages that the program may import, before it begins.
+ *
+ * @type {(packages: PackageBytes[]) => void}
+ */
+let takePackages = () => {};

@@ -24,9 +24,13 @@ let globalNames = [];
 /** What the pass began with. @type {Begin | null} */
 let begun = null;
 
-/** @param {string} text */
-function receiveText(text) {
-  const message = JSON.parse(text);
+/** @param {string | PackageBytes[]} data a text, or, before all texts, packages */
+function receiveText(data) {
+  if (typeof data !== "string") {
+    takePackages(data);
+    return;
+  }
+  const message = JSON.parse(data);
   if (message.type === "replies") receiveReplies(message.replies);
   else if (message.type === "begin" && begun === null) begin(message);
 }
@@ -164,7 +168,7 @@ function start() {
  * @param {(assets: any) => Promise<void>} prepare
  */
 function startPrepared(prepare) {
-  /** @type {string[] | null} */
+  /** @type {(string | PackageBytes[])[] | null} */
   let early = [];
   /** @type {(message: null) => void} */
   const tellOwner = globalThis.postMessage.bind(globalThis);

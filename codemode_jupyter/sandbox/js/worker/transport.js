@@ -1,4 +1,4 @@
-// The way in and out of the Worker: texts only, each one JSON.
+// The way in and out of the Worker: texts only, each one JSON; but for packages, which come in before all texts.
 //
 // The Worker's owner hands over a port in its first message and speaks through it from there on. Nothing on the global
 // scope leads to the port, so a program can neither listen in nor speak for the runtime.
@@ -7,7 +7,7 @@
 let sendText = () => {};
 
 /**
- * @param {(text: string) => void} receive
+ * @param {(data: string | PackageBytes[]) => void} receive
  * @param {(assets: any) => void} [receiveAssets] takes what came with the port
  */
 function connect(receive, receiveAssets = () => {}) {

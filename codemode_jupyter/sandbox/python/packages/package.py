@@ -1,0 +1,87 @@
+"""One package as it was resolved: what is recorded with an execution, so that every pass of it has the same bytes.
+
+Owns: the record and its reading from what was stored. Never does: files or fetching.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from codemode_jupyter.errors import CodemodeError
+
+Origin: TypeAlias = Literal["index", "project", "file", "distribution"]
+"""Where its bytes came from: a package index, a local project, a wheel on disk, a Pyodide distribution."""
+
+Place: TypeAlias = Literal["site", "dynlib"]
+"""Where it is unpacked: beside other packages, or beside shared libraries that packages load."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_FILENAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,250}")
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A resolved package.
+
+    Attributes
+    ----------
+    name : str
+        Its normalised name.
+    version : str
+    sha256 : str
+        Of its file, 64 hex digits.
+    filename : str
+        Name of its file: of a wheel, or of a distribution's shared library.
+    origin : {"index", "project", "file", "distribution"}
+    place : {"site", "dynlib"}
+    """
+
+    name: str
+    version: str
+    sha256: str
+    filename: str
+    origin: Origin = "index"
+    place: Place = "site"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+def packages_text(packages: Iterable[Package]) -> str:
+    """Return packages as the JSON text that is stored."""
+    return json.dumps([asdict(package) for package in packages])
+
+
+def read_packages(text: str) -> tuple[Package, ...]:
+    """Return what was stored.
+
+    Raises
+    ------
+    CodemodeError
+        ``invalid_record``: it is not what ``packages_text`` writes. What is fetched or read depends on it.
+    """
+    try:
+        return tuple(_read(entry) for entry in json.loads(text))
+    except (ValueError, TypeError, KeyError, InvalidVersion) as error:
+        raise CodemodeError("invalid_record", f"The recorded packages cannot be read: {error!r:.200}.") from None
+
+
+def _read(entry: Any) -> Package:
+    package = Package(**entry)
+    if (
+        package.name != canonicalize_name(package.name, validate=True)
+        or str(Version(package.version)) == ""
+        or not _SHA256.fullmatch(package.sha256)
+        or not _FILENAME.fullmatch(package.filename)
+        or package.origin not in get_args(Origin)
+        or package.place not in get_args(Place)
+    ):
+        raise ValueError(entry)
+    return package
