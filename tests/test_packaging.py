@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from codemode_jupyter.sandbox.frame import LABEXTENSION, served_files, served_frame
+from codemode_jupyter.sandbox.python.assets import FILES, assets_folder
+from codemode_jupyter.sandbox.python.shipped import served_path
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,9 +35,10 @@ def test_the_wheel_holds_nothing_but_the_package_and_its_metadata(wheel):
     shared = "codemode_jupyter-0.1.0.data"
     known = {"codemode_jupyter", "codemode_jupyter-0.1.0.dist-info", shared}
     assert {name.split("/")[0] for name in wheel.namelist()} == known
-    place = f"{shared}/data/share/jupyter/labextensions/{LABEXTENSION}/"
-    served = {name: wheel.read(name).decode() for name in wheel.namelist() if name.startswith(f"{shared}/")}
-    assert served == {place + path: text for path, text in served_files().items()}
+    place = f"{shared}/data/share/jupyter/labextensions/"
+    served = {name.removeprefix(place) for name in wheel.namelist() if name.startswith(f"{shared}/")}
+    python = {served_path(assets_folder().name, name) for name in FILES}
+    assert served == {f"{LABEXTENSION}/{path}" for path in served_files()} | python
 
 
 def test_an_installation_puts_the_sandbox_where_jupyter_servers_find_files(tmp_path):

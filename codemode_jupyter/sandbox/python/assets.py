@@ -1,11 +1,12 @@
 """The files of the Python that runs in the sandbox: which they are, and where they lie.
 
-Owns: the exact version of Pyodide, the digest that names one set of files, the folders they are looked for in. Never
-does: make them (``making.py``) or run them. Needs the standard library and platformdirs alone.
+Owns: the exact version of Pyodide, the digest that names one set of files, and the looking for them: an installation
+brings them along (``shipped.py``), else the user's cache folder has them once they were made. Never does: make them
+(``making.py``) or run them. Needs the standard library and platformdirs alone, since the wheel's build uses it too.
 
 A set is the glue (Pyodide's own scripts as one function), the WebAssembly module, Python's standard library and a
 memory snapshot with the common modules and the sandbox's own package imported. A snapshot fits only the very files it
-was made with, so a set is named by a digest of all that goes into it, and lies in the user's cache folder.
+was made with, so a set is named by a digest of all that goes into it. It is used from the user's cache folder.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from functools import cache
 from pathlib import Path
 
 import platformdirs
+
+from codemode_jupyter.sandbox.python.shipped import find_shipped, unpack
+from codemode_jupyter.sandbox.python.whole_folder import whole_folder
 
 PYODIDE_VERSION = "314.0.7"
 
@@ -40,9 +44,10 @@ SCRIPTS = _HERE.parent / "js" / "python"
 
 @dataclass(frozen=True, slots=True)
 class PythonAssets:
-    """A finished set."""
+    """A finished set, and where its compressed form came with the installed package, if it did."""
 
     folder: Path
+    shipped: Path | None = None
 
     @property
     def glue(self) -> str:
@@ -75,7 +80,29 @@ def assets_folder() -> Path:
     return cache_folder() / f"python-{assets_digest()}"
 
 
+def shipped_assets() -> Path | None:
+    """Return the folder in which the installed package brought the set, compressed, or ``None``."""
+    return find_shipped(assets_folder().name, FILES)
+
+
 def find_assets() -> PythonAssets | None:
-    """Return the set, or ``None`` where it was not made yet."""
-    folder = assets_folder()
-    return PythonAssets(folder) if all((folder / name).is_file() for name in FILES) else None
+    """Return the set, or ``None`` where it came with no installation and was not made yet.
+
+    Blocks, half a second the first time: what an installation brings is unpacked into the cache folder then.
+
+    Raises
+    ------
+    OSError
+        The cache folder cannot be written.
+    """
+    folder, shipped = assets_folder(), shipped_assets()
+    if shipped is not None and not is_complete(folder):
+        with whole_folder(folder, is_complete) as unpacked:
+            if not unpack(shipped, FILES, unpacked):
+                return None
+    return PythonAssets(folder, shipped) if is_complete(folder) else None
+
+
+def is_complete(folder: Path) -> bool:
+    """Tell whether a folder holds a whole set."""
+    return all((folder / name).is_file() for name in FILES)

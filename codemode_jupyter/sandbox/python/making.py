@@ -29,7 +29,9 @@ from codemode_jupyter.sandbox.python.assets import (
     assets_folder,
     cache_folder,
     find_assets,
+    is_complete,
 )
+from codemode_jupyter.sandbox.python.whole_folder import whole_folder
 
 FETCH_SECONDS = 300.0
 SNAPSHOT_SECONDS = 120.0
@@ -63,24 +65,19 @@ def ensure_assets(deno: str) -> PythonAssets:
     CodemodeError
         ``python_not_available``: Pyodide cannot be had or the set cannot be made; says why.
     """
-    found = find_assets()
-    if found is not None:
-        return found
     folder = assets_folder()
     try:
+        found = find_assets()
+        if found is not None:
+            return found
         folder.parent.mkdir(parents=True, exist_ok=True)
         pyodide = _pyodide(deno)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix="making-") as made:
-            _make(deno, pyodide, Path(made))
-            if find_assets() is None:  # nobody else made it meanwhile
-                shutil.rmtree(folder, ignore_errors=True)  # an incomplete one
-                with contextlib.suppress(OSError):
-                    Path(made).replace(folder)
-            Path(made).mkdir(exist_ok=True)  # for its own removal
+        with whole_folder(folder, is_complete) as made:
+            _make(deno, pyodide, made)
         _forget_old_sets(folder)
+        found = find_assets()
     except OSError as error:
         raise _unavailable(f"the files cannot be written: {error}") from error
-    found = find_assets()
     if found is None:
         raise _unavailable(f"the files in {folder} are not complete")
     return found
@@ -109,13 +106,9 @@ def _pyodide(deno: str) -> Path:
         fetched = next(Path(temporary).glob(f"npm/**/pyodide/{PYODIDE_VERSION}/pyodide.asm.wasm"), None)
         if fetched is None or not _is_intact(fetched.parent):
             raise _unavailable(f"what the npm registry has as pyodide {PYODIDE_VERSION} is not what it should be")
-        kept = Path(temporary) / "kept"
-        kept.mkdir()
-        for name in PYODIDE_FILES:
-            shutil.copyfile(fetched.parent / name, kept / name)
-        shutil.rmtree(folder, ignore_errors=True)
-        with contextlib.suppress(OSError):
-            kept.replace(folder)
+        with whole_folder(folder, _is_intact) as kept:
+            for name in PYODIDE_FILES:
+                shutil.copyfile(fetched.parent / name, kept / name)
     return folder
 
 

@@ -1,9 +1,10 @@
 """The files of the sandbox's Python as they travel to a page: compressed, each named by what it holds.
 
-Owns: the compressed forms (``NAME.gz``, RFC 1952), their sizes and SHA-256, and where a server serves them. Never
-does: make what is compressed (``making.py``), or send it.
+Owns: the compressed forms (``NAME.gz``, RFC 1952), their sizes and SHA-256. Never does: make what is compressed
+(``making.py``), say where a server has it (``shipped.py``), or send it.
 
-The compressed forms lie beside the files where the set has them or can take them; else they are kept in memory.
+They come with the installed package (``shipped.py``), or lie beside the files where the set has them or can take them;
+else they are kept in memory.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from codemode_jupyter.sandbox.python.assets import PythonAssets
+from codemode_jupyter.sandbox.python.shipped import served_path
 
 PACKED_NAMES = ("glue.js", "pyodide.asm.wasm", "python_stdlib.zip", "snapshot.bin")
 """The files that travel compressed, in the order in which a page takes them."""
@@ -46,18 +48,33 @@ def packed_files(assets: PythonAssets) -> tuple[PackedFile, ...]:
     OSError
         A file of the set cannot be read.
     """
-    return tuple(_packed(assets.folder, name) for name in PACKED_NAMES)
+    return tuple(_packed(assets, name) for name in PACKED_NAMES)
 
 
-def _packed(folder: Path, name: str) -> PackedFile:
-    path = folder / f"{name}.gz"
+def compressed(assets: PythonAssets, name: str) -> bytes:
+    """Return the compressed form of one file of a set; blocks.
+
+    Raises
+    ------
+    OSError
+        The file cannot be read.
+    """
+    if assets.shipped is not None:
+        with contextlib.suppress(OSError):
+            return (assets.shipped / f"{name}.gz").read_bytes()
+    path = assets.folder / f"{name}.gz"
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError:
-        data = gzip.compress((folder / name).read_bytes(), LEVEL, mtime=0)
+        data = gzip.compress((assets.folder / name).read_bytes(), LEVEL, mtime=0)
         with contextlib.suppress(OSError):
             _write(path, data)
-    served = f"codemode-jupyter/static/{folder.name}/{name}.gz"
+        return data
+
+
+def _packed(assets: PythonAssets, name: str) -> PackedFile:
+    data = compressed(assets, name)
+    served = served_path(assets.folder.name, name)
     return PackedFile(name, len(data), hashlib.sha256(data).hexdigest(), served, data)
 
 
