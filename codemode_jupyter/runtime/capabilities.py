@@ -21,13 +21,14 @@ from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet
 from codemode_jupyter.sandbox.protocol import CODEMODE_NAMESPACE, FETCH_CONNECTOR, Namespace
+from codemode_jupyter.sandbox.python.packages.package_set import PackageSet
 
 
 class Capabilities:
     """The connectors of one runtime and their tools.
 
-    ``outbound`` is what requests of programs may reach, if any; ``modules`` what they may import; ``embed`` makes
-    vectors of texts for search.
+    ``outbound`` is what requests of programs may reach, if any; ``modules`` what they may import, ``packages`` what
+    those in Python may; ``embed`` makes vectors of texts for search.
 
     Raises
     ------
@@ -35,19 +36,21 @@ class Capabilities:
         When made: ``invalid_connector``, ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_tool``.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  the parts of one runtime
         self,
         connectors: Iterable[Connector],
         built_in: Iterable[Tool] = (),
         outbound: Outbound | None = None,
         modules: ModuleSet | None = None,
         embed: Embed | None = None,
+        packages: PackageSet | None = None,
     ) -> None:
         self.connectors = _checked(connectors)
         self.names = tuple(connector.name for connector in self.connectors)
         check_connector_names(self.names)
         self.outbound = outbound
         self.modules = ModuleSet() if modules is None else modules
+        self.packages = PackageSet() if packages is None else packages
         self.required = self.names if outbound is None else (*self.names, FETCH_CONNECTOR)
         """What an execution is recorded to need: the connectors, and ``fetch`` where it is there."""
         self._tools: dict[str, dict[str, Tool]] | None = None

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
@@ -26,6 +26,7 @@ from codemode_jupyter.runtime.live_call import LiveCall
 from codemode_jupyter.runtime.live_pass import LivePass
 from codemode_jupyter.runtime.log import ExecutionLog, not_owner
 from codemode_jupyter.runtime.outcome import logs_text
+from codemode_jupyter.runtime.recorded_packages import RecordedPackages
 from codemode_jupyter.runtime.records import ConsoleRecord, ErrorDetail, ExecutionStatus
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import UNDECIDED, CallRow, ExecutionRow
@@ -90,6 +91,11 @@ class ExecutionDriver:
             may_ask=surroundings.may_interrupt,
         )
         self._pass: LivePass | None = None
+        self._packages = RecordedPackages(
+            surroundings.store, row, surroundings.owner, surroundings.capabilities.packages
+        )
+        self._fetching = ""
+        """Which packages are fetched now, in words."""
         self._store_failure: CodemodeError | None = None
         self._running_time = 0.0
         self._written_at: float | None = None
@@ -110,6 +116,8 @@ class ExecutionDriver:
     @property
     def preparation(self) -> str:
         """What the present pass waits for, in words, where that is not its turn."""
+        if self._fetching:
+            return self._fetching
         return self._pass.preparation if self._pass is not None and not self.has_begun else ""
 
     @property
@@ -182,7 +190,7 @@ class ExecutionDriver:
 
     async def _run_pass(self, executor: Executor) -> PassEnd:
         self.never_started = None
-        request = self._request()
+        request = await self._with_packages(self._request())
         live = LivePass(self._log, self._tasks, self._around.capabilities, self.console, self._changed)
         self._pass = live
         running = asyncio.create_task(executor.run_pass(request, live), name=f"pass of {self._row.id}")
@@ -227,6 +235,22 @@ class ExecutionDriver:
             modules=[ModuleText(module.name, module.source, module.line_offset) for module in capabilities.modules],
             has_python_snippets=self._has_python_snippets(),
         )
+
+    async def _with_packages(self, request: PassRequest) -> PassRequest:
+        """Add the packages that the execution has, or is to have from now on, where it needs Python."""
+        if not request.needs_python:
+            return request
+        try:
+            return replace(request, packages=await self._packages.files(self._fetches))
+        except CodemodeError as error:
+            self.never_started = error
+            raise
+        finally:
+            self._fetching = ""
+
+    def _fetches(self, what: str) -> None:
+        self._fetching = what
+        self._changed()
 
     def _has_python_snippets(self) -> bool:
         """Tell whether the recorded run goes through a snippet in Python."""

@@ -16,6 +16,7 @@ from codemode_jupyter.runtime import failures, values
 from codemode_jupyter.runtime.call_ids import CallId, live_mark
 from codemode_jupyter.runtime.capabilities import Capabilities
 from codemode_jupyter.runtime.live_call import LiveCall
+from codemode_jupyter.runtime.recorded_packages import packages_of
 from codemode_jupyter.runtime.records import (
     CallRecord,
     CallState,
@@ -58,6 +59,7 @@ def execution_record(
         logs=tuple(logs) if logs is not None else stored_logs(row),
         running_time=row.running_time,
         progress={seq: call.told for seq, call in (live or {}).items() if call.told is not None},
+        packages=packages_of(row),
     )
 
 

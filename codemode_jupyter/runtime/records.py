@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.program import truncate_response, truncate_result
 from codemode_jupyter.runtime.plain import plain, with_console
+from codemode_jupyter.sandbox.python.packages.package import Package
 
 CallState: TypeAlias = Literal[
     "executing",
@@ -191,6 +192,9 @@ class ExecutionRecord:
 
     preparation: str = ""
     """It is ``running``, but waits for what these words say, such as files of the sandbox that are loaded."""
+
+    packages: tuple[Package, ...] = ()
+    """Packages that its program could import, where it is in Python: the same in every pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,6 +68,8 @@ from codemode_jupyter.runtime.tool import RuntimeTool, runtime_tool
 from codemode_jupyter.runtime.transforming import transformed
 from codemode_jupyter.runtime.watchers import Watchers
 from codemode_jupyter.sandbox.protocol import Executor
+from codemode_jupyter.sandbox.python.packages.package import Package
+from codemode_jupyter.sandbox.python.packages.package_set import PackageSet
 
 _OTHER_PROCESS_SECONDS = 1.0
 """How often an execution that is awaited here but not driven here is looked at."""
@@ -103,6 +106,14 @@ class Runtime:
     modules : mapping of str to str or None, default None
         ES modules (JavaScript or TypeScript texts) that programs may ``import`` by name; nothing else can be imported.
         Their exports are values, not live bindings. An execution goes on only with the modules it began with.
+    packages : iterable of str or path, default ()
+        What programs in Python may ``import`` beside the standard library: requirements (``"humanize"``,
+        ``"humanize>=4"``), folders of projects (``"./mylib"``) and wheels, with all that they depend on. The kernel's
+        pip fetches or builds them when a program first needs them; only wheels are taken from an index. An execution is
+        recorded with the packages it began with, and goes on with the very same bytes.
+    pyodide_distribution : str, path or None, default None
+        Folder or https address of a Pyodide distribution (where its ``pyodide-lock.json`` lies), for compiled packages
+        that no index has for the sandbox's platform.
     embed : callable, "semantic" or None, default None
         Lets ``search`` go by meaning as well as by words: a function of a list of texts that returns a vector for each
         (called in a thread; the vectors of tools are kept in memory), or ``"semantic"`` for the small English model of
@@ -126,7 +137,8 @@ class Runtime:
     ------
     CodemodeError
         ``invalid_name``, ``reserved_name``, ``duplicate_name``, ``invalid_option``, ``missing_extra``; for modules
-        ``syntax_error``, ``import_not_available``, ``invalid_module``. The store is opened by the first operation,
+        ``syntax_error``, ``import_not_available``, ``invalid_module``; for packages ``invalid_package``,
+        ``package_not_found``, ``invalid_distribution``. The store is opened by the first operation,
         which may raise ``not_a_store``, ``newer_schema``, ``store_locked``, ``store_read_only`` or
         ``store_unavailable``.
     """
@@ -144,6 +156,8 @@ class Runtime:
         tool_timeout: float = 60.0,
         outbound: Outbound | Send | Iterable[str] | None = None,
         modules: Mapping[str, str] | None = None,
+        packages: Iterable[str | PathLike[str]] = (),
+        pyodide_distribution: str | PathLike[str] | None = None,
         embed: Embed | Literal["semantic"] | None = None,
         on_wait: WaitHook | None = None,
         on_interrupt: Literal["replay", "fail"] = "replay",
@@ -164,7 +178,12 @@ class Runtime:
         self.max_executions = max_executions
         built_in = built_in_tools(self.search, self.describe, self._snippet_source)
         self._capabilities = Capabilities(
-            connectors, built_in, _outbound(outbound), ModuleSet(modules), _embedding(embed)
+            connectors,
+            built_in,
+            _outbound(outbound),
+            ModuleSet(modules),
+            _embedding(embed),
+            PackageSet(packages, pyodide_distribution),
         )
         self._executor = executor
         self._path = None if path is None else Path(path)
@@ -240,6 +259,7 @@ class Runtime:
             row = new_execution(
                 code, language, seconds, self._capabilities.required, self._owner, self._capabilities.modules
             )
+            row.packages = None if self._capabilities.packages.names else "[]"
             row.detachable, row.metadata = detach is not None, detaching.metadata_text(metadata)
             store = self._store
             with store.transaction(durable=False) as connection:  # the commit of its first calls makes it durable
@@ -531,6 +551,22 @@ class Runtime:
     async def delete_snippet(self, name: str) -> bool:
         """Delete a saved program; tell whether it existed."""
         return snippet_library.delete(self._store, name)
+
+    async def packages(self, *, update: bool = False) -> tuple[Package, ...]:
+        """Return the packages that programs in Python may import, with what they depend on; fetch them if need be.
+
+        Parameters
+        ----------
+        update : bool, default False
+            Resolve them anew, such as to have newer versions; without it they stay as they were resolved first, also in
+            other kernels of this machine. Executions that have begun keep theirs.
+
+        Raises
+        ------
+        CodemodeError
+            One of them cannot be had; says why and what to do.
+        """
+        return await self._capabilities.packages.resolved(update=update)
 
     async def search(self, query: str, limit: int = 10) -> dict[str, Any]:
         """Return the methods and snippets that answer a question, best first: ``{"results", "total", "truncated"}``.

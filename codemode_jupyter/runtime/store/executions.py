@@ -21,7 +21,7 @@ FINISHED: tuple[ExecutionStatus, ...] = ("completed", "error", "rejected", "roll
 _COLUMNS = (
     "id, code, source, line_offset, language, status, connectors, clock, seed, timeout, created_at, updated_at, "
     "passes, result, result_note, error, logs, running_time, owner, heartbeat, modules, "
-    "detachable, detached_at, metadata"
+    "detachable, detached_at, metadata, packages"
 )
 
 

@@ -24,8 +24,9 @@ UNDECIDED: tuple[CallState, ...] = ("pending", "approved", "waiting", "answered"
 class ExecutionRow:
     """One execution.
 
-    ``error``, ``logs``, ``modules`` and ``metadata`` are JSON texts, ``result`` is a tagged text; times are seconds,
-    ``clock`` milliseconds. ``detachable``: it is to be detached when it waits; ``detached_at``: since when it is.
+    ``error``, ``logs``, ``modules``, ``metadata`` and ``packages`` are JSON texts, ``result`` is a tagged text; times
+    are seconds, ``clock`` milliseconds. ``detachable``: it is to be detached when it waits; ``detached_at``: since when
+    it is. ``packages`` is ``None`` until the execution first needs Python.
     """
 
     id: str
@@ -52,6 +53,7 @@ class ExecutionRow:
     detachable: bool = False
     detached_at: float | None = None
     metadata: str | None = None
+    packages: str | None = None
 
 
 @dataclass(slots=True)

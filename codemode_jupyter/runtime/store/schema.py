@@ -174,7 +174,13 @@ _DETACHED = (
     """,
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES, _JOURNAL, _DETACHED)
+_PACKAGES = (
+    # The packages that Python programs could import, as JSON; NULL until the execution first needs Python.
+    "ALTER TABLE execution ADD COLUMN packages TEXT",
+    "UPDATE execution SET packages = '[]'",
+)
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _MODULES, _JOURNAL, _DETACHED, _PACKAGES)
 """``MIGRATIONS[n]`` brings a store from schema ``n`` to schema ``n + 1``."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

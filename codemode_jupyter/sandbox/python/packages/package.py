@@ -11,9 +11,6 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
-
 from codemode_jupyter.errors import CodemodeError
 
 Origin: TypeAlias = Literal["index", "project", "file", "distribution"]
@@ -22,6 +19,8 @@ Origin: TypeAlias = Literal["index", "project", "file", "distribution"]
 Place: TypeAlias = Literal["site", "dynlib"]
 """Where it is unpacked: beside other packages, or beside shared libraries that packages load."""
 
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,200}[a-z0-9])?")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,100}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _FILENAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,250}")
 
@@ -69,15 +68,15 @@ def read_packages(text: str) -> tuple[Package, ...]:
     """
     try:
         return tuple(_read(entry) for entry in json.loads(text))
-    except (ValueError, TypeError, KeyError, InvalidVersion) as error:
+    except (ValueError, TypeError, KeyError) as error:
         raise CodemodeError("invalid_record", f"The recorded packages cannot be read: {error!r:.200}.") from None
 
 
 def _read(entry: Any) -> Package:
     package = Package(**entry)
     if (
-        package.name != canonicalize_name(package.name, validate=True)
-        or str(Version(package.version)) == ""
+        not _NAME.fullmatch(package.name)
+        or not _VERSION.fullmatch(package.version)
         or not _SHA256.fullmatch(package.sha256)
         or not _FILENAME.fullmatch(package.filename)
         or package.origin not in get_args(Origin)

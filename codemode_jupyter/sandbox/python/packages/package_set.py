@@ -1,22 +1,23 @@
 """The packages of one runtime: what the user named, and what came of it.
 
 Owns: resolving when a program first needs them, one at a time, and handing out their files. Never does: block the event
-loop, or fetch anything for a program that is not in Python.
+loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from codemode_jupyter.sandbox.protocol import PackageFile
 from codemode_jupyter.sandbox.python.packages.archive import Archive
-from codemode_jupyter.sandbox.python.packages.commands import Commands
-from codemode_jupyter.sandbox.python.packages.distribution import Distribution
 from codemode_jupyter.sandbox.python.packages.package import Package
-from codemode_jupyter.sandbox.python.packages.resolution import Resolver
-from codemode_jupyter.sandbox.python.packages.wanted import read_wanted
+
+if TYPE_CHECKING:
+    from codemode_jupyter.sandbox.python.packages.distribution import Distribution
+    from codemode_jupyter.sandbox.python.packages.resolution import Resolver
+    from codemode_jupyter.sandbox.python.packages.wanted import Wanted
 
 _T = TypeVar("_T")
 
@@ -38,10 +39,19 @@ class PackageSet:
     """
 
     def __init__(self, packages: Iterable[object] = (), distribution: object = None) -> None:
-        self._wanted = read_wanted(packages)
-        self._distribution = None if distribution is None else Distribution(distribution)
+        self._wanted: tuple[Wanted, ...] = ()
+        self._distribution: Distribution | None = None
+        if distribution is not None:
+            # Not above: what it imports takes longer than the rest of a runtime, and most runtimes have no packages.
+            from codemode_jupyter.sandbox.python.packages.distribution import Distribution  # noqa: PLC0415
+
+            self._distribution = Distribution(distribution)
+        if packages != ():
+            from codemode_jupyter.sandbox.python.packages.wanted import read_wanted  # noqa: PLC0415  as above
+
+            self._wanted = read_wanted(packages)
         self._archive = Archive()
-        self._lock: asyncio.Lock = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,6 +87,9 @@ class PackageSet:
         )
 
     async def _working(self, work: Callable[[Resolver], _T]) -> _T:
+        from codemode_jupyter.sandbox.python.packages.commands import Commands  # noqa: PLC0415  as above
+        from codemode_jupyter.sandbox.python.packages.resolution import Resolver  # noqa: PLC0415  as above
+
         async with self._lock:
             commands = Commands()
             resolver = Resolver(self._wanted, self._distribution, self._archive, commands)
