@@ -3,6 +3,15 @@
 // Owns the way between the interpreter and the runtime: numbers and texts only, each value one tagged JSON text that is
 // made in Python (sandbox/python/guest) and never read on the way.
 
+/** A tagged text that Python wrote: written as it is. */
+class TaggedText {
+  /** @param {string} text */
+  constructor(text) {
+    this.text = text;
+  }
+}
+writersByPrototype.set(TaggedText.prototype, (writer, value) => writer.put(value.text));
+
 /** Pyodide, or why it did not load, which a program is told. @type {{pyodide: any} | {fault: unknown}} */
 let interpreter = { fault: codedError("unsupported_language", "This sandbox has no Python.") };
 
@@ -55,7 +64,7 @@ const bridge = makeBridge();
 function makeBridge() {
   /** @type {Map<number, number>} */
   const timers = new Map();
-  /** @type {Map<number, {resolve: (value: WrittenText) => void, reject: (error: unknown) => void}>} */
+  /** @type {Map<number, {resolve: (value: TaggedText) => void, reject: (error: unknown) => void}>} */
   const steps = new Map();
   const deliver = (/** @type {number} */ number, /** @type {Promise<string>} */ promise) => {
     promise.then(
@@ -71,7 +80,7 @@ function makeBridge() {
     call: (number, connector, method, text) =>
       deliver(
         number,
-        issueCall(connector, method, () => encodeValue(new WrittenText(text), `What was passed to ${connector}.${method}`), null, true),
+        issueCall(connector, method, () => encodeValue(new TaggedText(text), `What was passed to ${connector}.${method}`), null, true),
       ),
     /** @type {(number: number, name: string) => void} */
     step: (number, name) => {
@@ -82,7 +91,7 @@ function makeBridge() {
         });
       deliver(number, issueCall("__step", name, () => "{}", run, true));
     },
-    stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new WrittenText(text)),
+    stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new TaggedText(text)),
     stepFailed: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.reject(new TaggedFailure({ error: text })),
     /** @type {(number: number, snippet: string, input: string) => void} of a snippet in JavaScript */
     runSnippet: (number, snippet, input) => deliver(number, runJavaScriptSnippet(JSON.parse(snippet), input)),
@@ -97,7 +106,7 @@ function makeBridge() {
       timers.delete(id);
     },
     print: (/** @type {ConsoleLevel} */ level, /** @type {string} */ text) => print(level, [text]),
-    finish: (/** @type {string} */ text) => setOutcome({ value: new WrittenText(text) }),
+    finish: (/** @type {string} */ text) => setOutcome({ value: new TaggedText(text) }),
     fail: (/** @type {string} */ fields) => failProgram(new TaggedFailure(JSON.parse(fields))),
   };
 }
