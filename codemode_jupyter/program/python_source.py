@@ -12,8 +12,9 @@ import sys
 import warnings
 from dataclasses import dataclass
 
+from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program.fences import fenced_blocks
-from codemode_jupyter.program.normalize import Program
+from codemode_jupyter.program.normalize import Program, prepare_program
 from codemode_jupyter.program.positions import Position, blank, utf16_length
 from codemode_jupyter.program.syntax import syntax_error
 
@@ -51,6 +52,15 @@ def prepare_python(code: str) -> PythonProgram:
     if sys.version_info >= SANDBOX_VERSION:
         _check(code, text, indent)
     return PythonProgram(text, 0, indent=indent)
+
+
+def other_language_hint(code: str) -> str | None:
+    """Return a hint for a text that is JavaScript and no Python."""
+    try:
+        prepare_program(code)
+    except CodemodeError:
+        return None
+    return "This looks like JavaScript; the program must be Python, or its language JavaScript."
 
 
 def _isolated(text: str) -> str:
@@ -100,6 +110,7 @@ def _check(code: str, text: str, indent: int) -> None:
             line = fault.lineno or 1
             before = (fault.text or "")[: max(0, (fault.offset or 1) - 1)]
             position = Position(line, utf16_length(before) + 1 + indent)
-            raise syntax_error(code, position, f"{fault.msg[:1].upper()}{fault.msg[1:]}.") from None
+            problem = f"{fault.msg[:1].upper()}{fault.msg[1:]}."
+            raise syntax_error(code, position, problem, hint=other_language_hint(code)) from None
         except (ValueError, RecursionError, MemoryError) as fault:
             raise syntax_error(code, Position(1, 1), f"The program cannot be read: {fault}.") from None

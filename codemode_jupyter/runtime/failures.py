@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet, line_excerpt, prepare
+from codemode_jupyter.program.python_source import other_language_hint
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
@@ -29,6 +30,8 @@ MAX_TEXT = 100_000
 
 _DIVERGENCE = "Codemode replay divergence"
 
+_SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
+
 SANDBOX_CODES = frozenset(
     {
         "unsettled",
@@ -39,6 +42,7 @@ SANDBOX_CODES = frozenset(
         "not_a_function",
         "invalid_arguments",
         "import_not_available",
+        "interpreter_failed",
     }
 )
 """Codes that the sandbox itself gives to failures. A program can claim them too, which tells a reader no more than its
@@ -117,8 +121,12 @@ def program_detail(  # noqa: PLR0913, PLR0917  what a place in a program depends
     cause = _code_of_failed_call(name, message, calls) or _sandbox_code(end.error)
     if cause is None and name in ("RangeError", "InternalError") and _NO_MEMORY.search(message):
         cause, hint = "out_of_memory", hint or _ENDS["memory"][2]
+    if cause is None and name == "MemoryError":
+        cause, hint = "out_of_memory", _ENDS["memory"][2]
     if cause is None and name in ("ReferenceError", "NameError"):
         hint = _hint_for_missing_name(message, tuple(globals_)) or hint
+    if cause is None and language == "python" and name in _SYNTAX_ERRORS and not calls:
+        cause, hint = "syntax_error", other_language_hint(code)
     column = _written_column(code, end, modules, language)
     excerpt = line_excerpt(code, end.line, column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"

@@ -125,8 +125,11 @@ async def test_a_syntax_error_calls_nothing(runtime):
     outcome = await runtime.execute("await notebook.list_notes()\nx = (1", language="python")
     assert outcome.status == "error"
     assert "never closed" in outcome.error.message
-    assert (outcome.error.line, outcome.error.column) == (2, 5)
+    assert (outcome.error.code, outcome.error.line, outcome.error.column) == ("syntax_error", 2, 5)
     assert list(outcome.calls) == []
+    outcome = await runtime.execute("const before = await notebook.list_notes();", language="python")
+    assert (outcome.error.code, outcome.error.line) == ("syntax_error", 1)
+    assert "JavaScript" in outcome.error.hint
 
 
 async def test_search_describe_steps_and_snippets(runtime):

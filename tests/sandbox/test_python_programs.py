@@ -75,15 +75,91 @@ async def test_what_is_printed_warned_and_logged_are_console_lines(python):
     kernel = Kernel(source, language="python")
     await kernel.run(python)
     assert kernel.lines[:4] == [("log", "a 1"), ("log", "bc"), ("error", "err"), ("warn", "careful")]
-    assert kernel.lines[4][0] == "warn"
-    assert "never awaited" in kernel.lines[4][1]
-    assert "line 7" in kernel.lines[4][1]
+    assert kernel.lines[4] == (
+        "warn",
+        "RuntimeWarning: it.echo() was never awaited: write `await it.echo(…)` (line 7)",
+    )
     assert kernel.lines[5] == ("log", "end")
     assert kernel.asked == []
 
 
+FORGOTTEN = """
+import asyncio, logging
+logging.basicConfig(level=logging.INFO)
+logging.info("begins")
+async def fails():
+    raise KeyError("lost")
+async def waits():
+    await asyncio.Event().wait()
+kept = [it.echo(), asyncio.create_task(fails()), asyncio.create_task(waits())]
+await asyncio.sleep(0)
+1
+"""
+
+
+async def test_what_nobody_waited_for_is_told_when_a_program_ends(python):
+    kernel = Kernel(FORGOTTEN, language="python")
+    assert (await kernel.run(python)).value == "1"
+    (level, first), *warned, (last_level, lost) = sorted(
+        kernel.lines, key=lambda line: ("info", "warn", "error").index(line[0])
+    )
+    assert (level, first) == ("info", "begins")
+    assert {text.split(":")[1] + text[-9:] for _, text in warned} == {
+        " it.echo() was never awaited (line 9)",
+        " waits() was still running when the program ended (line 9)",
+    }
+    assert last_level == "error"
+    assert "never retrieved" in lost
+    assert 'File "program.py", line 6, in fails' in lost
+
+
+TRACEBACKS = """
+import json, traceback
+def outer(text):
+    return inner(text)
+def inner(text):
+    return json.loads(text)
+try:
+    outer("{")
+except ValueError:
+    print(traceback.format_exc(), end="")
+async def main():
+    try:
+        await it.fails(message="no")
+    except ToolError as error:
+        raise RuntimeError("é: it failed") from error
+x = {"é": await main()}
+"""
+
+
+async def test_tracebacks_show_the_lines_of_the_program_alone(python):
+    kernel = Kernel(TRACEBACKS, language="python")
+    end = await kernel.run(python)
+    (_, printed), (level, told) = kernel.lines
+    assert [line for line in printed.splitlines() if "File" in line] == [
+        f'  File "program.py", line {line}, in {name}' for line, name in ((8, "<module>"), (4, "outer"), (6, "inner"))
+    ]
+    assert "return json.loads(text)" in printed
+    assert level == "error"
+    assert "ToolError: no\n\nThe above exception was the direct cause" in told
+    assert told.endswith("RuntimeError: é: it failed")
+    assert "codemode_guest" not in printed + told
+    assert (end.line, end.column) == (15, 9)
+
+
+async def test_of_several_errors_the_place_of_the_first_is_told(python):
+    source = (
+        "import asyncio\nasync def bad(n):\n    raise ValueError(n)\n"
+        "async with asyncio.TaskGroup() as group:\n    group.create_task(bad(1))\n    group.create_task(bad(2))"
+    )
+    error, end = await failure(python, source, language="python")
+    assert "ValueError: 1; ValueError: 2" in error["message"]
+    assert (end.line, end.column) == (3, 5)
+
+
 REFUSED = """
-import asyncio, subprocess, sys, threading, time
+import asyncio, multiprocessing, os, socket, subprocess, sys, threading, time, urllib.request
+from concurrent.futures import ThreadPoolExecutor
 def tried(work):
     try:
         return work()
@@ -91,16 +167,31 @@ def tried(work):
         return f"{type(error).__name__}: {error}"
 [tried(work) for work in (
     lambda: input("who? "), lambda: threading.Thread(target=print).start(), lambda: subprocess.run(["ls"]),
-    lambda: sys.exit(3), lambda: time.sleep(1), lambda: asyncio.get_running_loop().run_in_executor(None, print))]
+    lambda: sys.exit(3), lambda: time.sleep(1), lambda: asyncio.get_running_loop().run_in_executor(None, print),
+    lambda: sys.stdin.read(), lambda: breakpoint(), lambda: ThreadPoolExecutor().submit(print),
+    lambda: multiprocessing.Process(target=print).start(), lambda: os.system("ls"), lambda: os.fork(),
+    lambda: os._exit(2), lambda: socket.create_connection(("127.0.0.1", 1)), lambda: asyncio.new_event_loop(),
+    lambda: urllib.request.urlopen("http://127.0.0.1:1/"), lambda: asyncio.run(it.echo()), lambda: exit())]
 """
 
 
 async def test_what_a_sandbox_cannot_have_is_refused_with_a_word(python):
     refused = await value_of(python, REFUSED)
-    for text, word in zip(
-        refused, ("not available", "thread", "process", "SystemExit", "asyncio.sleep", "no threads"), strict=True
-    ):
+    words = (
+        *("not available", "no threads", "no other programs", "SystemExit", "asyncio.sleep", "no threads"),
+        *("nobody is asked", "nobody is asked", "no threads"),
+        *("no other programs", "no other programs", "no other programs"),
+        *("return", "no network", "runs already", "no network", "runs already", "SystemExit"),
+    )
+    for text, word in zip(refused, words, strict=True):
         assert word in text
+
+
+@pytest.mark.parametrize("source", ["exit(4)", "async def f():\n    exit(4)\nawait asyncio.create_task(f())"])
+async def test_a_program_that_exits_ends_with_a_sentence(python, source):
+    error, _ = await failure(python, f"import asyncio\n{source}", language="python")
+    assert error["name"] == "SystemExit"
+    assert error["message"].startswith("The program called exit(4), which ends it without a result.")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +199,9 @@ async def test_what_a_sandbox_cannot_have_is_refused_with_a_word(python):
     [
         ("def f(d):\n    return d['é']['k']\nf({'é': {}})", ("KeyError", "'k'", 2, 12)),
         ("x = (1 +\ny = 2", ("SyntaxError", "'(' was never closed", 1, 5)),
+        ("x = 'é'; y = {}['é']", ("KeyError", "'é'", 1, 14)),
+        ("raise SystemError", ("SystemError", "no message", 1, 1)),
+        ("(n for n in range(3))", ("NotStorableError", "is an iterator (generator)", None, None)),
         ("await it.fails(message='nope')", ("Error", "nope", 1, 1)),
         ("await it.echo(f=object())", ("NotStorableError", "at ['f'] is of type object", 1, 7)),
         ("def f():\n    f()\nf()", ("RecursionError", "recursion", 2, 5)),
@@ -194,7 +288,7 @@ async def test_a_program_that_never_ends_is_ended(python):
 
 
 async def test_leaving_the_interpreter_ends_the_program_alone(python):
-    error, _ = await failure(python, "import os\nos._exit(1)", language="python")
+    error, _ = await failure(python, "import json\njson.loads('[' * 100_000)", language="python")
     assert error["data"]["code"] == "interpreter_failed"
     assert await value_of(python, "2") == 2
 

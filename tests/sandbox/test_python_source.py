@@ -6,15 +6,14 @@ import types
 import pytest
 
 from codemode_jupyter.sandbox.python.guest.program import _import_all, _value
-from codemode_jupyter.sandbox.python.guest.source import FUNCTION, compile_program
+from codemode_jupyter.sandbox.python.guest.source import compile_program
 
 
 async def value_of(source, given=None):
     space = {"__name__": "__main__", "asyncio": asyncio, "echo": _echo}
     space["__value__"] = space["__call__"] = lambda value: _value(value, given)
     space["__import_all__"] = lambda name: _import_all(space, name)
-    exec(compile_program(source, "program.py"), space)  # noqa: S102  the program under test
-    return await space[FUNCTION]()
+    return await types.FunctionType(compile_program(source, "program.py"), space)()
 
 
 async def _echo(value):
@@ -41,6 +40,7 @@ async def _echo(value):
         ("async def main():\n    return 6\n\nasyncio.run(main())", 6),
         ("if __name__ == '__main__':\n    x = asyncio.run(echo(7))\nx", 7),
         ("lambda: 8", 8),
+        ("async def main():\n    return 10\nif __name__ == '__main__':\n    asyncio.run(main())", 10),
         ("n = 0\ndef add():\n    global n\n    n += 1\nadd(); add()\nn", 2),
         ("from math import *\nfloor(pi)", 3),
         ("total: int = 2\nname: str\ntotal", 2),
@@ -62,7 +62,15 @@ async def test_the_function_of_definitions_alone_gets_the_input():
     assert await value_of("def main(input=None):\n    return input") is None
 
 
-@pytest.mark.parametrize(("source", "place"), [("x = (1 +\ny = 2", (1, 5)), ("return 1\nbreak", (2, 1))])
+async def test_a_function_that_wants_more_than_the_input_is_refused():
+    with pytest.raises(TypeError, match="takes 2 arguments; a program is called with its input alone"):
+        await value_of("async def main(desk, codemode):\n    return 1")
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [("x = (1 +\ny = 2", (1, 5)), ("return 1\nbreak", (2, 1)), ("x = 1\n[(yield x)]", (2, 3))],
+)
 def test_a_text_that_does_not_compile_is_refused_with_its_place(source, place):
     with pytest.raises(SyntaxError) as refusal:
         compile_program(source, "program.py")

@@ -29,6 +29,7 @@ async function loadInterpreter({ module, library, lock, snapshot }, print) {
     if (name.endsWith(".zip")) return library;
     throw new Error(`There is no file ${name} in the sandbox.`);
   };
+  const ignore = () => {};
   const world = {
     TextDecoder,
     TextEncoder,
@@ -36,7 +37,8 @@ async function loadInterpreter({ module, library, lock, snapshot }, print) {
     BigInt64Array,
     BigUint64Array,
     readbuffer,
-    console: { log: print, info: print, debug: print, warn: print, error: print },
+    // Its own words, such as where to report a fault of Pyodide: the program is told that it failed.
+    console: { log: ignore, info: ignore, debug: ignore, warn: ignore, error: ignore },
     setTimeout: (/** @type {() => void} */ callback, /** @type {number} */ delay) => globalThis.setTimeout(callback, delay),
     clearTimeout: (/** @type {number} */ id) => globalThis.clearTimeout(id),
   };
@@ -51,7 +53,7 @@ async function loadInterpreter({ module, library, lock, snapshot }, print) {
     env: { PYTHONHASHSEED: "0", HOME: "/home/program", PYTHONINSPECT: "" },
     stdin: () => null,
     stdout: print,
-    stderr: print,
+    stderr: ignore, // not Python's, which goes to the console: where the engine stood when it fell
     ...(snapshot === null ? { _makeSnapshot: true } : { _loadSnapshot: snapshot }),
   });
 }

@@ -20,6 +20,8 @@ class ToolError(Exception):
     ``code`` is a word for programs or ``None``, ``data`` what the tool added, ``name`` the error's own name.
     """
 
+    __module__ = "__main__"  # where programs find it, and how tracebacks call it
+
     def __init__(self, message: str, *, name: str = "Error", code: str | None = None, data: Any = None) -> None:
         super().__init__(message)
         self.name = name
@@ -37,8 +39,11 @@ class Calls:
         self._last = 0
         self._steps: dict[int, Callable[[], Any]] = {}
 
-    async def call(self, connector: str, method: str, arguments: str) -> Any:
-        """Make a call and return its value."""
+    def call(self, connector: str, method: str, arguments: str) -> Coroutine[Any, Any, Any]:
+        """Return the coroutine of a call, whose value is the call's."""
+        return named(self._call(connector, method, arguments), f"{connector}.{method}")
+
+    async def _call(self, connector: str, method: str, arguments: str) -> Any:
         return decode(await self._made(lambda number: self._bridge.call(number, connector, method, arguments)))
 
     async def step(self, name: str, run: Callable[[], Any]) -> Any:
@@ -73,6 +78,12 @@ class Calls:
             future.set_exception(tool_error(text))
         else:
             future.set_result(text)
+
+
+def named(coroutine: Any, name: str) -> Coroutine[Any, Any, Any]:
+    """Return a coroutine that is called ``name`` in what is said of it."""
+    coroutine.__qualname__ = name
+    return coroutine
 
 
 def tool_error(text: str) -> ToolError:
@@ -134,11 +145,11 @@ def encode_arguments(values: tuple[Any, ...], keywords: dict[str, Any], name: st
     return f'{{"$type":"arguments","value":{encode(list(values), what)}}}'
 
 
-class Codemode:
+class Codemode(Connector):
     """The built-in operations: ``search``, ``describe``, ``step``, ``run``."""
 
     def __init__(self, calls: Calls, run_snippet: Callable[[str, Any], Coroutine[Any, Any, Any]]) -> None:
-        self._calls = calls
+        super().__init__(calls, "codemode", ("search", "describe", "step", "run"))
         self._run_snippet = run_snippet
 
     def search(self, query: str, limit: int | None = None) -> Coroutine[Any, Any, Any]:
@@ -150,12 +161,16 @@ class Codemode:
         """Say how a connector, a method or a snippet is used."""
         return self._calls.call("codemode", "describe", encode_arguments((target, "python"), {}, "codemode.describe"))
 
-    def step(self, name: str, run: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
+    def step(self, name: str, function: Callable[[], Any]) -> Coroutine[Any, Any, Any]:
         """Run a function once; every pass gets the value it had."""
-        if not isinstance(name, str) or not name or not callable(run) or inspect.iscoroutine(run):
-            raise TypeError("codemode.step takes a name (text) and a function: codemode.step(name, function)")
-        return self._calls.step(name, run)
+        if not isinstance(name, str) or not name or not callable(function):
+            if inspect.iscoroutine(function):
+                function.close()  # nobody will await it, and this says why
+            raise TypeError(
+                "codemode.step takes a name (text) and a function, not what it returns: codemode.step(name, function)"
+            )
+        return named(self._calls.step(name, function), "codemode.step")
 
     def run(self, name: str, input: Any = None) -> Coroutine[Any, Any, Any]:  # noqa: A002  as in JavaScript
         """Run a saved snippet inside this program."""
-        return self._run_snippet(name, input)
+        return named(self._run_snippet(name, input), "codemode.run")

@@ -6,20 +6,13 @@ Owns: the tagged error that ends a program. Frames of anything but the program a
 from __future__ import annotations
 
 import json
-import traceback
-from types import TracebackType
 from typing import Any
 
 from .connectors import ToolError
+from .tracebacks import PROGRAM_FILE, is_own_file, own_places, told
 from .values import NotStorableError, encode
 
-PROGRAM_FILE = "program.py"
 _MAX_TEXT = 100_000
-
-
-def is_own_file(name: str) -> bool:
-    """Tell whether a file is the program or a snippet of its."""
-    return name == PROGRAM_FILE or (name.startswith("snippet-") and name.endswith(".py"))
 
 
 def failure(error: BaseException) -> str:
@@ -28,12 +21,13 @@ def failure(error: BaseException) -> str:
     data = _data(error)
     if isinstance(error, ToolError):
         fields["name"] = error.name
+    places = own_places(error)
+    if isinstance(error, SyntaxError) and error.filename is not None and is_own_file(error.filename):
+        fields["message"] = f"{error.msg[:1].upper()}{error.msg[1:]}."
+        data = {"code": "syntax_error"}
+        places = [(error.filename, error.lineno or 1, error.offset or 1)]
     if data is not None:
         fields["data"] = data
-    places = own_places(error.__traceback__)
-    if isinstance(error, SyntaxError) and error.filename is not None and is_own_file(error.filename):
-        fields["message"] = error.msg
-        places = [(error.filename, error.lineno or 1, error.offset or 1)]
     if places:
         fields["stack"] = "\n".join(f"at {file}:{line}:{column}" for file, line, column in reversed(places))
     ended: dict[str, Any] = {"error": json.dumps({"$type": "error", "value": fields})}
@@ -44,6 +38,19 @@ def failure(error: BaseException) -> str:
     return json.dumps(ended)
 
 
+def story(error: BaseException) -> str | None:
+    """Return the traceback where it says more than an error's message and the place where it was raised."""
+    if isinstance(error, SyntaxError | SystemExit):
+        return None
+    behind = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if behind is None and not isinstance(error, BaseExceptionGroup) and len(own_places(error)) < 2:  # noqa: PLR2004
+        return None
+    try:
+        return told(error)[-_MAX_TEXT:]
+    except Exception:  # noqa: BLE001  the program's own class may do anything
+        return None
+
+
 def message_of(error: BaseException) -> str:
     """Return an error's message; never raises."""
     try:
@@ -51,7 +58,8 @@ def message_of(error: BaseException) -> str:
             reasons = "; ".join(f"{type(one).__name__}: {message_of(one)}" for one in error.exceptions[:5])
             return f"{error.message} ({reasons})"[:_MAX_TEXT]
         if isinstance(error, SystemExit):
-            return f"the program called sys.exit({error.code!r})"
+            code = "" if error.code is None else repr(error.code)
+            return f"The program called exit({code}), which ends it without a result. Use `return` to end it with one."
         text = str(error)
         cause = error.__cause__
         if cause is not None:
@@ -59,34 +67,6 @@ def message_of(error: BaseException) -> str:
         return (text or "no message")[:_MAX_TEXT]
     except Exception:  # noqa: BLE001  the program's own class may do anything
         return "an error whose message cannot be read"
-
-
-def described(error: BaseException) -> str:
-    """Return an error with the program's own lines of its traceback, for the console."""
-    lines = [f'  File "{file}", line {line}' for file, line, _ in own_places(error.__traceback__)]
-    head = ["Traceback (most recent call last):", *lines] if lines else []
-    return "\n".join([*head, f"{type(error).__name__}: {message_of(error)}"])
-
-
-def own_places(trace: TracebackType | None) -> list[tuple[str, int, int]]:
-    """Return file, line and column (both from 1) of the frames that lie in the program, outermost first."""
-    places = []
-    for frame, line in traceback.walk_tb(trace):
-        code = frame.f_code
-        if is_own_file(code.co_filename):
-            places.append((code.co_filename, line, _column(frame, line, trace)))
-    return places[-20:]
-
-
-def _column(frame: Any, line: int, trace: TracebackType | None) -> int:
-    while trace is not None and trace.tb_frame is not frame:
-        trace = trace.tb_next
-    if trace is None or trace.tb_lasti < 0:
-        return 1
-    for index, position in enumerate(frame.f_code.co_positions()):
-        if index == trace.tb_lasti // 2:
-            return 1 if position[0] != line or position[2] is None else position[2] + 1
-    return 1
 
 
 def _data(error: BaseException) -> Any:

@@ -12,9 +12,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
-from typing import Any
+from typing import Any, NoReturn
 
-_NO_THREADS = "A program has no threads: call the function itself, or use asyncio."
+from .refusals import NO_NETWORK, NO_PROCESSES, NO_THREADS, RUNS_ALREADY
+
+
+async def _without_network(*_: object, **__: object) -> NoReturn:
+    raise OSError(NO_NETWORK)
+
+
+async def _without_processes(*_: object, **__: object) -> NoReturn:
+    raise RuntimeError(NO_PROCESSES)
 
 
 class _Timer(asyncio.TimerHandle):
@@ -30,11 +38,19 @@ class SandboxLoop(asyncio.AbstractEventLoop):
         The Worker's runtime; ``addTimer(id, milliseconds)`` has ``fire(id)`` called later.
     report : callable
         Takes the text of what went wrong where nobody awaits it.
+    leave : callable
+        Takes a ``SystemExit`` or ``KeyboardInterrupt`` of any task: the program is over.
     """
 
-    def __init__(self, bridge: Any, report: Callable[[str, BaseException | None], None]) -> None:
+    def __init__(
+        self,
+        bridge: Any,
+        report: Callable[[str, BaseException | None], None],
+        leave: Callable[[BaseException], None],
+    ) -> None:
         self._bridge = bridge
         self._report = report
+        self._leave = leave
         self._ready: deque[asyncio.Handle] = deque()
         self._timers: dict[int, asyncio.TimerHandle] = {}
         self._last_timer = 0
@@ -51,6 +67,8 @@ class SandboxLoop(asyncio.AbstractEventLoop):
                 handle = self._ready.popleft()
                 if not handle.cancelled():
                     handle._run()  # noqa: SLF001  how an event loop runs a handle
+        except (SystemExit, KeyboardInterrupt) as error:
+            self._leave(error)
         finally:
             self._is_turning = False
 
@@ -124,15 +142,20 @@ class SandboxLoop(asyncio.AbstractEventLoop):
         pass
 
     def run_forever(self) -> None:
-        raise RuntimeError("The event loop of a program runs already: `await` what you wait for.")
+        raise RuntimeError(RUNS_ALREADY)
 
     def run_until_complete(self, future: Any) -> Any:
         if asyncio.iscoroutine(future):
             future.close()
-        raise RuntimeError("The event loop of a program runs already: write `await …` instead.")
+        raise RuntimeError(RUNS_ALREADY)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # noqa: ARG002  asyncio's own signature
-        raise RuntimeError(_NO_THREADS)
+        raise RuntimeError(NO_THREADS)
+
+    create_connection = create_datagram_endpoint = create_server = _without_network
+    create_unix_connection = create_unix_server = getaddrinfo = getnameinfo = _without_network
+    sock_connect = sock_accept = sock_recv = sock_sendall = _without_network
+    subprocess_exec = subprocess_shell = _without_processes
 
     async def shutdown_asyncgens(self) -> None:
         pass

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import gc
 import importlib
 import inspect
 import json
 import random
 import sys
-import time
 import types
-from typing import Any, NoReturn
+from typing import Any
 
-from . import console, failures
+from . import console, failures, forgotten, tracebacks
 from .connectors import Calls, Codemode, Connector, ToolError, encode_arguments
 from .loop import SandboxLoop
-from .source import FUNCTION, compile_program
+from .refusals import install_refusals
+from .source import compile_program
 from .values import NOTHING, decode, encode
 
 
@@ -29,18 +30,18 @@ class Pass:
 
     def __init__(self, bridge: Any, begun: str) -> None:
         self._bridge = bridge
-        self._loop = SandboxLoop(bridge, self._report)
+        self._loop = SandboxLoop(bridge, self._report, self._fail)
         self._calls = Calls(bridge, self._loop)
         self._globals: dict[str, Any] = {"ToolError": ToolError}
         self._tasks: set[asyncio.Task[None]] = set()
         self._prepare(json.loads(begun))
 
     def _prepare(self, begun: dict[str, Any]) -> None:
+        gc.freeze()  # what the snapshot holds is no garbage: only the program's own objects are looked at
         console.install_console(self._bridge)
-        builtins.input = _refuse_input
-        time.sleep = _refuse_sleep  # type: ignore[assignment]  # takes numbers
+        tracebacks.install_tracebacks()
+        install_refusals()
         random.seed(int(begun["seed"], 16))
-        sys.set_coroutine_origin_tracking_depth(1)
         asyncio.set_event_loop(self._loop)
         asyncio._set_running_loop(self._loop)  # noqa: SLF001  the loop runs from here to the program's end
         for name, methods in begun["namespaces"]:
@@ -76,28 +77,35 @@ class Pass:
 
     async def _run_program(self, source: str) -> None:
         try:
-            value = await self._evaluate(source, failures.PROGRAM_FILE, None)
+            value = await self._evaluate(source, tracebacks.PROGRAM_FILE, None)
             text = encode(value, "The result")
         except BaseException as error:  # noqa: BLE001  whatever it was ends the program
-            console.flush_console()
-            self._bridge.fail(failures.failure(error))
+            self._fail(error)
         else:
+            forgotten.warn(self._loop, asyncio.current_task())
             console.flush_console()
             self._bridge.finish(text)
+
+    def _fail(self, error: BaseException) -> None:
+        console.flush_console()
+        if (story := failures.story(error)) is not None:
+            self._bridge.print("error", story)
+        self._bridge.fail(failures.failure(error))
 
     async def _evaluate(self, source: str, filename: str, given: Any) -> Any:
         module = types.ModuleType("__main__")
         space = module.__dict__
+        space["__builtins__"] = builtins
         space.update(self._globals)
         space["__import_all__"] = lambda name: _import_all(space, name)
         space["__value__"] = lambda value: _value(value, given)
         space["__call__"] = lambda value: _value(value, given)
-        if filename != failures.PROGRAM_FILE:
+        if filename != tracebacks.PROGRAM_FILE:
             space["input"] = given
         else:
             sys.modules["__main__"] = module  # where classes of the program say they come from
-        exec(compile_program(source, filename), space)  # noqa: S102  the program itself
-        return await space[FUNCTION]()
+        tracebacks.remember(filename, source)
+        return await types.FunctionType(compile_program(source, filename), space)()
 
     async def _run_snippet(self, name: str, given: Any) -> Any:
         text = encode_arguments((name, given), {}, "codemode.run")
@@ -133,7 +141,7 @@ class Pass:
             self._bridge.stepDone(number, text)
 
     def _report(self, message: str, error: BaseException | None) -> None:
-        self._bridge.print("error", message if error is None else f"{message}: {failures.described(error)}")
+        self._bridge.print("error", message if error is None else f"{message}:\n{tracebacks.told(error)}")
 
 
 def snippet_file(name: str) -> str:
@@ -144,10 +152,17 @@ def snippet_file(name: str) -> str:
 async def _value(value: Any, given: Any) -> Any:
     """Return what an expression comes to: functions are called with the input, coroutines awaited."""
     if inspect.isfunction(value):
-        takes = [one for one in inspect.signature(value).parameters.values() if one.default is one.empty]
-        count = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in takes)
-        has_any = bool(inspect.signature(value).parameters)
-        value = value(given) if count == 1 or (has_any and given is not None) else value()
+        parameters = inspect.signature(value).parameters.values()
+        required = [
+            one
+            for one in parameters
+            if one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        ]
+        if len(required) > 1:
+            raise TypeError(
+                f"{value.__name__}() takes {len(required)} arguments; a program is called with its input alone."
+            )
+        value = value(given) if required or (parameters and given is not None) else value()
     if inspect.isawaitable(value):
         value = await value
     return value
@@ -157,15 +172,6 @@ def _import_all(space: dict[str, Any], name: str) -> None:
     module = importlib.import_module(name)
     names = getattr(module, "__all__", None) or [one for one in vars(module) if not one.startswith("_")]
     space.update({one: getattr(module, one) for one in names})
-
-
-def _refuse_input(_prompt: object = "") -> NoReturn:
-    raise RuntimeError("input() is not available in a program: nobody is asked while it runs. Have a tool ask instead.")
-
-
-def _refuse_sleep(seconds: float) -> None:
-    if seconds > 0:  # the clock stands still while a program computes: it would never end
-        raise RuntimeError("time.sleep() is not available in a program: write `await asyncio.sleep(seconds)`.")
 
 
 def make(bridge: Any, begun: str) -> Pass:

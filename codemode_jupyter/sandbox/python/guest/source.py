@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import types
-from typing import Any
+import warnings
+from typing import Any, NoReturn
 
 FUNCTION = "__program__"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -27,7 +28,7 @@ _DEFINITIONS = (
 
 
 def compile_program(text: str, filename: str) -> types.CodeType:
-    """Return code that, when executed, defines the program as the coroutine function ``FUNCTION``.
+    """Return the code of a coroutine function that is the program.
 
     Raises
     ------
@@ -35,12 +36,14 @@ def compile_program(text: str, filename: str) -> types.CodeType:
         With the place in ``text``.
     """
     tree = ast.parse(text, filename)
-    tree = _Top().visit(tree)
+    tree = _Top(filename).visit(tree)
     body: list[ast.stmt] = tree.body
     _add_value(tree, body)
     # Compiled once to learn which names it binds, and once more with these declared global.
-    names = _bound_names(_module(body, ()), filename)
-    return compile(_module(body, names), filename, "exec")
+    with warnings.catch_warnings(action="ignore"):
+        first = _compiled(body, (), filename)
+    names = tuple(name for name in (*first.co_varnames, *first.co_cellvars) if name.isidentifier())
+    return _compiled(body, names, filename).replace(co_name="<module>", co_qualname="<module>")
 
 
 def _module(body: list[ast.stmt], names: tuple[str, ...]) -> ast.Module:
@@ -56,20 +59,33 @@ def _module(body: list[ast.stmt], names: tuple[str, ...]) -> ast.Module:
     return ast.fix_missing_locations(ast.Module([function], []))
 
 
-def _bound_names(module: ast.Module, filename: str) -> tuple[str, ...]:
-    code = compile(module, filename, "exec")
+def _compiled(body: list[ast.stmt], names: tuple[str, ...], filename: str) -> types.CodeType:
+    code = compile(_module(body, names), filename, "exec")
     [function] = [one for one in code.co_consts if isinstance(one, types.CodeType) and one.co_name == FUNCTION]
-    return tuple(name for name in (*function.co_varnames, *function.co_cellvars) if name.isidentifier())
+    return function
 
 
 class _Top(ast.NodeTransformer):
     """Changes what a function's body could not hold, outside of functions and classes."""
+
+    def __init__(self, filename: str) -> None:
+        self._filename = filename
 
     def visit(self, node: ast.AST) -> Any:
         return node if isinstance(node, _SCOPES) else super().visit(node)
 
     def visit_Global(self, node: ast.Global) -> ast.stmt:
         return ast.copy_location(ast.Pass(), node)  # all names of the top are global
+
+    def visit_Yield(self, node: ast.Yield) -> NoReturn:
+        self._refuse_yield(node)
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> NoReturn:
+        self._refuse_yield(node)
+
+    def _refuse_yield(self, node: ast.expr) -> NoReturn:
+        place = (self._filename, node.lineno, node.col_offset + 1, None)
+        raise SyntaxError("'yield' outside function", place)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         if not isinstance(node.target, ast.Name):
@@ -104,12 +120,19 @@ def _add_value(tree: ast.Module, body: list[ast.stmt]) -> None:
     if not body:
         return
     last = body[-1]
-    if isinstance(last, ast.Expr):
+    if isinstance(last, ast.If) and _asks_whether_main(last.test):
+        _add_value(tree, last.body)
+    elif isinstance(last, ast.Expr):
         body[-1] = ast.copy_location(ast.Return(_asked("__value__", last.value)), last)
     elif all(isinstance(statement, _DEFINITIONS) or _is_text(statement) for statement in body):
         name = _main_function(tree, body)
         if name is not None:
             body.append(ast.Return(_asked("__call__", ast.Name(name, ast.Load()))))
+
+
+def _asks_whether_main(test: ast.expr) -> bool:
+    """Tell ``__name__ == "__main__"``."""
+    return ast.unparse(test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
 def _asked(function: str, value: ast.expr) -> ast.expr:

@@ -12,7 +12,7 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -125,6 +125,8 @@ class _Writer:
                 return self.write(method(), depth)
         if hasattr(value, "__await__"):
             self._refuse("is a coroutine", "Await it first: `await …`, or `await asyncio.gather(*list)`.")
+        if isinstance(value, Iterator):
+            self._refuse(f"is an iterator ({type(value).__name__})", "Make a list of it: `list(…)`.")
         self._refuse(f"is of type {type(value).__name__}")
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> Any:
