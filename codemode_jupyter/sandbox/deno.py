@@ -1,6 +1,6 @@
 """The headless executor: programs run in Workers of a Deno process.
 
-Owns: finding Deno, one process for all passes of the executor, and its replacement when it dies or has to be killed.
+Owns: one process for all passes of the executor, and its replacement when it dies or has to be killed.
 Never does: read what a Worker says; ``PassSession`` does.
 """
 
@@ -8,27 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import shutil
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.deno_binary import find_deno
 from codemode_jupyter.sandbox.deno_process import DenoProcess, DenoRun, Failure
 from codemode_jupyter.sandbox.pool import MAX_PASSES, Pool
 from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 from codemode_jupyter.sandbox.python.making import ensure_assets
 from codemode_jupyter.sandbox.session import PassSession
 
+__all__ = ["INSTALL_HINT", "DenoExecutor", "find_deno"]
+
 _ENDED_BY_PROGRAM = ("completed", "failed", "paused", "diverged", "needs_python")
 INSTALL_HINT = "Run `pip install 'codemode-jupyter[headless]'`."
-
-
-def find_deno() -> str | None:
-    """Return the path of a Deno executable: the ``deno`` package's own, else the one on the path, else ``None``."""
-    try:
-        from deno import find_deno_bin  # type: ignore[import-untyped]  # noqa: PLC0415  an extra that may be missing
-
-        return str(find_deno_bin())
-    except (ImportError, FileNotFoundError):
-        return shutil.which("deno")
 
 
 class DenoExecutor:
