@@ -23,6 +23,14 @@ const CYCLE_TEXT = '{"$type":"cycle"}';
 
 /** @typedef {(writer: ValueWriter, value: any, depth: number) => void} WriteObject */
 
+/** Stands for a value whose text is there already, as those of Python are, and is written as it is. */
+class WrittenText {
+  /** @param {string} text tagged JSON text */
+  constructor(text) {
+    this.text = text;
+  }
+}
+
 class ValueWriter {
   #text = "";
   /** @type {EncodeMode} */

@@ -35,6 +35,7 @@ const promiseThen = Promise.prototype.then;
 /** @type {Map<object, WriteObject>} */
 const writersByPrototype = new Map();
 
+writersByPrototype.set(WrittenText.prototype, (writer, value) => writer.put(value.text));
 writersByPrototype.set(RealDate.prototype, (writer, value) => {
   const time = Reflect.apply(dateTime, value, []);
   writer.put(`{"$type":"date","value":${Number.isNaN(time) ? "null" : time}}`);
