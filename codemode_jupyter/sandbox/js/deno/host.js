@@ -115,7 +115,7 @@ function open(id, language) {
     total += data.length;
     if (data.length > MAX_TEXT_LENGTH || total > MAX_TOTAL_LENGTH) fail(id, "too_large", "The sandbox sent too much text.");
     else if (sandbox.textsInARow > MAX_TEXTS_IN_A_ROW) fail(id, "protocol", "The sandbox sent too many texts.");
-    else if (/[\n\p{Surrogate}]/u.test(data)) fail(id, "protocol", "The sandbox sent a text that no runtime would send.");
+    else if (data.includes("\n") || !data.isWellFormed()) fail(id, "protocol", "The sandbox sent a text that no runtime would send.");
     else tell("text", id, data);
   };
   sandbox.worker.onerror = (event) => {

@@ -224,7 +224,7 @@
       total += data.length;
       if (data.length > MAX_TEXT_LENGTH || total > MAX_TOTAL_LENGTH) return cut("too_large");
       // A lone surrogate never comes out of JSON.stringify, and does not survive the way to the kernel.
-      if (sandbox.textsInARow > MAX_TEXTS_IN_A_ROW || /\p{Surrogate}/u.test(data)) return cut("protocol");
+      if (sandbox.textsInARow > MAX_TEXTS_IN_A_ROW || !data.isWellFormed()) return cut("protocol");
       tell({ type: "text", run, text: data });
     };
     // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.

@@ -9,6 +9,9 @@ const MAX_CALLS = 20_000;
 /** Longest name of a method or step, in characters; the kernel takes no longer one. */
 const MAX_NAME_LENGTH = 1_000;
 
+/** Of how many calls that are made at once it is kept where. */
+const MAX_ORIGINS = 100;
+
 /**
  * waiting: asked the kernel. ready: has its outcome, not yet delivered. pending: waits for a person.
  * step: to be run here. settled: delivered.
@@ -108,9 +111,9 @@ function issueCall(connector, method, encodeArguments, run = null, takesText = f
       waitingCount += 1;
       issuedCalls.push(call);
     }
-    // Where the call was made, for the error it may end with; keeping it costs more than a replayed call, and still more
-    // where the engine finds a function of its own on the stack.
-    if (call.state === "waiting" || call.failed) call.origin = new Error();
+    // Where the call was made, for the error it may end with. Finding out takes longer than all else here, so of calls
+    // made at once only the first ones have it.
+    if (issuedCalls.length <= MAX_ORIGINS && (call.state === "waiting" || call.failed)) call.origin = new Error();
     wake();
   } catch (error) {
     reject(error);

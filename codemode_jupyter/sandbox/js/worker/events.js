@@ -85,6 +85,8 @@ function startPump() {
     });
   }
   pumpChannel.port1.start();
+  // A channel's first message takes milliseconds: it is sent now, when no turn is due, and not by a program.
+  pumpChannel.port2.postMessage(null);
 }
 
 /** @param {ProgramEvent[]} events */

@@ -23,6 +23,8 @@ const unhandledRejections = new Map();
 let globalNames = [];
 /** What the pass began with. @type {Begin | null} */
 let begun = null;
+/** Takes a millisecond or two. */
+const REHEARSALS = 200;
 
 /** @param {string | PackageBytes[]} data a text, or, before all texts, packages */
 function receiveText(data) {
@@ -142,6 +144,13 @@ function endPass(status, details = {}) {
   );
 }
 
+/** Do what every call does, before a program waits for it: engines run a text slowly until it has run some times. */
+function rehearse() {
+  for (let number = 0; number < REHEARSALS; number += 1) {
+    decodeValue(encodeValue({ number, text: "rehearsal", list: [true, null] }, "The rehearsal"));
+  }
+}
+
 function start() {
   startPump();
   listenGlobally("unhandledrejection", (event) => {
@@ -157,6 +166,7 @@ function start() {
   if (prepareLanguage === null) {
     connect(receiveText);
     lockDown();
+    rehearse();
   } else {
     startPrepared(prepareLanguage);
   }

@@ -7,12 +7,18 @@
 
 /** @type {Map<string, ModuleText>} */
 const moduleTexts = new Map();
+/** Those that programs in Python may import, which no other program can: name and text. @type {[string, string][]} */
+const pythonModules = [];
+const PYTHON_ENDING = ".py";
 /** The namespaces of modules that were imported. @type {Map<string, Promise<object>>} */
 const importedModules = new Map();
 
 /** @param {ModuleText[]} texts */
 function setModules(texts) {
-  for (const text of texts) moduleTexts.set(text[0], text);
+  for (const text of texts) {
+    if (text[0].endsWith(PYTHON_ENDING)) pythonModules.push([text[0].slice(0, -PYTHON_ENDING.length), text[1]]);
+    else moduleTexts.set(text[0], text);
+  }
 }
 
 /**
