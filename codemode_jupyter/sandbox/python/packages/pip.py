@@ -24,6 +24,7 @@ DOWNLOAD_SECONDS = 600.0
 _ASK_SECONDS = 60.0
 
 _RUNNER = str(Path(__file__).with_name("run_pip.py"))
+_RETRIES = "--retries=2"
 _QUIET = ("--no-input", "--disable-pip-version-check")
 _TARGET = (
     "--only-binary=:all:",
@@ -97,7 +98,7 @@ class Pip:
 
     def _download(self, *arguments: str) -> Done:
         self._check_installed()
-        command = [_RUNNER, json.dumps(MARKERS), *_QUIET, "--retries=2", "download", *arguments]
+        command = [_RUNNER, json.dumps(MARKERS), *_QUIET, _RETRIES, "download", *arguments]
         return self._commands.run(command, self._folder, DOWNLOAD_SECONDS)
 
     @staticmethod

@@ -129,12 +129,19 @@ class Builder:
         return _only_wheel(project, target, done)
 
 
+def _reason(done: Done) -> str:
+    """Return the last words of the build itself, which pip puts between two marks."""
+    _, _, output = done.text.rpartition("lines of output]")
+    output, mark, _ = output.partition("[end of output]")
+    return Done(done.code, output if mark else done.text).last_lines(2)
+
+
 def _only_wheel(project: Path, folder: Path, done: Done) -> Path:
     wheels = sorted(folder.glob("*.whl")) if done.code == 0 else []
     if len(wheels) != 1:
         raise CodemodeError(
             "package_build_failed",
-            f"No wheel can be built of the project at {str(project)!r}: {done.last_lines(4)}",
+            f"No wheel can be built of the project at {str(project)!r}: {_reason(done)}",
             hint=f"`pip wheel --no-deps {project}` in a terminal shows the whole output.",
         )
     return wheels[0]
