@@ -1,6 +1,7 @@
 """Modules that programs may import by name: each an async function of the importing function, giving its namespace.
 
 Owns: the set of modules of one runtime, what each exports, and the refusals of what cannot be one. Never runs anything.
+A name that ends with ``.py`` is a module for programs in Python, whose text goes to the sandbox as it is.
 
 An ES module becomes statements: its imports are what ``imports.py`` makes of them, ``export`` is taken off its
 declarations, and the exported values are returned at the end. So exports are values, not live bindings, and modules may
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import keyword
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,9 +23,12 @@ from codemode_jupyter.program.early_errors import bound_names
 from codemode_jupyter.program.edits import Edit, apply_edits, blanked
 from codemode_jupyter.program.imports import ExportsOf, Imports
 from codemode_jupyter.program.parsing import find_child, named_children, outside_functions, text_of
+from codemode_jupyter.program.python_syntax import check_python
 from codemode_jupyter.program.script import Script, read_script
 from codemode_jupyter.program.specifiers import export_renamings
 from codemode_jupyter.program.wrapper import LINES_BEFORE, wrapped
+
+PYTHON_ENDING = ".py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,8 @@ class ModuleSet:
     Parameters
     ----------
     sources : mapping of str to str
-        JavaScript or TypeScript by the name that ``import`` has; any text can be a name, and none means more than that.
+        JavaScript or TypeScript by the name that ``import`` has; any text can be a name, and none means more than
+        that. ``"name.py"`` is Python, for ``import name``.
 
     Raises
     ------
@@ -61,12 +67,15 @@ class ModuleSet:
         self._sources = _checked({} if sources is None else sources)
         self._modules: dict[str, Module] = {}
         self._under_way: list[str] = []
-        self.names = tuple(self._sources)
-        for name in self.names:
+        self.names = tuple(name for name in self._sources if not _is_python(name))
+        """What JavaScript imports, by the same names."""
+        self.python_names = tuple(name.removesuffix(PYTHON_ENDING) for name in self._sources if _is_python(name))
+        """What Python imports."""
+        for name in self._sources:
             self.exports_of(name)
 
     def __iter__(self) -> Iterator[Module]:
-        return (self._modules[name] for name in self.names)
+        return (self._modules[name] for name in self._sources)
 
     def exports_of(self, name: str) -> tuple[str, ...]:
         """Return what a module exports."""
@@ -83,8 +92,11 @@ class ModuleSet:
         if name in self._under_way:
             circle = " → ".join(json.dumps(each) for each in (*self._under_way[self._under_way.index(name) :], name))
             raise CodemodeError("invalid_module", f"Modules import each other in a circle: {circle}.")
-        self._under_way.append(name)
         written = self._sources[name]
+        digest = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
+        if _is_python(name):
+            return _python_module(name, written, digest)
+        self._under_way.append(name)
         try:
             script = read_script(written)
             body = _ModuleBody(script, self.names, self.exports_of)
@@ -93,7 +105,6 @@ class ModuleSet:
             raise _of_module(name, fault) from None
         finally:
             self._under_way.pop()
-        digest = hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()
         return Module(name, source, LINES_BEFORE, tuple(body.exports), digest)
 
 
@@ -212,7 +223,23 @@ def _checked(sources: object) -> dict[str, str]:
                 f"modules[{name!r}] is not a module: a printable name and its text are needed.",
                 hint='Write modules={"name": "export const answer = 42"}.',
             )
+        if _is_python(name) and not (name[:-3].isidentifier() and not keyword.iskeyword(name[:-3])):
+            raise CodemodeError(
+                "invalid_option", f"modules[{name!r}] cannot be imported: {name[:-3]!r} is no name in Python."
+            )
     return dict(sources)
+
+
+def _is_python(name: str) -> bool:
+    return name.endswith(PYTHON_ENDING)
+
+
+def _python_module(name: str, written: str, digest: str) -> Module:
+    try:
+        check_python(written)
+    except CodemodeError as fault:
+        raise _of_module(name, fault) from None
+    return Module(name, written, 0, (), digest)
 
 
 def _of_module(name: str, fault: CodemodeError) -> CodemodeError:

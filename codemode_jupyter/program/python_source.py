@@ -1,6 +1,6 @@
 """A program in Python: which part of a text it is, and what can be said of it without running it.
 
-Owns: fences, a common indentation, and the refusal of what does not parse. Never runs anything, and never changes the
+Owns: fences and a common indentation. Never runs anything, and never changes the
 program: the sandbox makes of it what can be awaited (``sandbox/python/guest/source.py``).
 """
 
@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 import warnings
 from dataclasses import dataclass
 
-from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program.fences import fenced_blocks
-from codemode_jupyter.program.normalize import Program, prepare_program
-from codemode_jupyter.program.positions import Position, blank, utf16_length
-from codemode_jupyter.program.syntax import syntax_error
-
-SANDBOX_VERSION = (3, 14)
-"""The Python that runs in the sandbox. An older one refuses some of what it takes, so only one as new is asked."""
+from codemode_jupyter.program.normalize import Program
+from codemode_jupyter.program.positions import blank
+from codemode_jupyter.program.python_syntax import check_python
 
 _NAMES = ("python", "py", "python3", "ipython", "")
 _INDENT = re.compile(r"^[ \t]*(?=[^\s#])", re.MULTILINE)
@@ -49,18 +44,8 @@ def prepare_python(code: str) -> PythonProgram:
     indent = _common_indent(text)
     if indent:
         text = "\n".join(line[indent:] if not line[:indent].strip() else line for line in text.split("\n"))
-    if sys.version_info >= SANDBOX_VERSION:
-        _check(code, text, indent)
+    check_python(code, text, indent)
     return PythonProgram(text, 0, indent=indent)
-
-
-def other_language_hint(code: str) -> str | None:
-    """Return a hint for a text that is JavaScript and no Python."""
-    try:
-        prepare_program(code)
-    except CodemodeError:
-        return None
-    return "This looks like JavaScript; the program must be Python, or its language JavaScript."
 
 
 def _isolated(text: str) -> str:
@@ -99,18 +84,3 @@ def _common_indent(text: str) -> int:
     indents = [match[0] for match in _INDENT.finditer(text)]
     first = indents[0] if indents else ""
     return len(first) if all(indent.startswith(first) for indent in indents) else 0
-
-
-def _check(code: str, text: str, indent: int) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text, "program.py")
-        except SyntaxError as fault:
-            line = fault.lineno or 1
-            before = (fault.text or "")[: max(0, (fault.offset or 1) - 1)]
-            position = Position(line, utf16_length(before) + 1 + indent)
-            problem = f"{fault.msg[:1].upper()}{fault.msg[1:]}."
-            raise syntax_error(code, position, problem, hint=other_language_hint(code)) from None
-        except (ValueError, RecursionError, MemoryError) as fault:
-            raise syntax_error(code, Position(1, 1), f"The program cannot be read: {fault}.") from None

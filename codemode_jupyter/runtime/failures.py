@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from codemode_jupyter.connectors.names import did_you_mean
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.program import ModuleSet, line_excerpt, prepare
-from codemode_jupyter.program.python_source import other_language_hint
+from codemode_jupyter.program.python_syntax import other_language_hint
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.records import ErrorDetail
 from codemode_jupyter.runtime.store.rows import CallRow
@@ -30,6 +30,10 @@ MAX_TEXT = 100_000
 
 _DIVERGENCE = "Codemode replay divergence"
 
+_IMPORTABLE = (
+    "A program imports the standard library, and what its runtime has: `Runtime(packages=[…])` or, for a text, "
+    '`Runtime(modules={"name.py": …})`.'
+)
 _SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 
 SANDBOX_CODES = frozenset(
@@ -125,6 +129,8 @@ def program_detail(  # noqa: PLR0913, PLR0917  what a place in a program depends
         cause, hint = "out_of_memory", _ENDS["memory"][2]
     if cause is None and name in ("ReferenceError", "NameError"):
         hint = _hint_for_missing_name(message, tuple(globals_)) or hint
+    if cause is None and name == "ModuleNotFoundError":
+        hint = _IMPORTABLE
     if cause is None and language == "python" and name in _SYNTAX_ERRORS and not calls:
         cause, hint = "syntax_error", other_language_hint(code)
     column = _written_column(code, end, modules, language)

@@ -88,3 +88,25 @@ async def test_a_model_is_told_what_it_can_import(make):
 def test_a_module_that_is_none_is_refused_when_the_runtime_is_made():
     with pytest.raises(CodemodeError, match='Module "tax", line 2, column 11'):
         Runtime(modules={"tax": "const a = 1\nconst b = ;"})
+
+
+async def test_a_program_in_python_imports_the_modules_whose_names_end_with_py(make):
+    text = "rate = 0.19\nasync def book(net):\n    return await bank.book(amount=net * (1 + rate))\n"
+    runtime = make(modules={"tax": TAX, "shop.py": text})
+    paused = await runtime.execute(
+        "import shop\nfrom shop import rate\n[rate, await shop.book(100)]", language="python"
+    )
+    assert paused.status == "paused", paused
+    refused = await make(modules={"tax": TAX, "shop.py": text.replace("0.19", "0.07")}).approve(paused.execution_id)
+    assert refused.error.code == "modules_changed", refused
+    assert (await runtime.approve(paused.execution_id)).result == [0.19, 119.0]
+    outcome = await runtime.execute("import tax", language="python")
+    assert "No module named 'tax'" in outcome.error.message
+    assert '"name.py"' in outcome.error.hint
+    outcome = await runtime.execute("async () => import('shop.py')")
+    assert outcome.error.code == "import_not_available"
+
+
+def test_a_python_module_that_no_program_could_import_is_refused():
+    with pytest.raises(CodemodeError, match="is no name in Python"):
+        Runtime(modules={"my-shop.py": "x = 1"})

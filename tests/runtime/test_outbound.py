@@ -157,3 +157,31 @@ async def test_a_response_too_large_to_record_fails_the_call(make, server):
 def test_an_option_that_means_nothing_is_refused_when_the_runtime_is_made():
     with pytest.raises(CodemodeError, match="not an origin"):
         Runtime(outbound=["example.com"])
+
+
+async def test_a_program_in_python_has_fetch_in_the_words_of_its_libraries(make, server):
+    server.pages["/a"] = (200, {"content-type": "application/json"}, '{"n": "é"}'.encode())
+    server.pages["/b?x=1"] = (404, {}, b"not there")
+    runtime = make(outbound=[server.origin])
+    program = f"""
+got = await fetch("{server.origin}/a")
+sent = await fetch("{server.origin}/b", method="POST", params={{"x": 1}}, json={{"a": "é"}}, headers={{"X-A": "b"}})
+try:
+    sent.raise_for_status()
+except ToolError as error:
+    failed = error.code
+try:
+    await fetch("https://b.test/")
+except ToolError as error:
+    refused = error.code
+[got.status_code, got.ok, got.json(), got.content, sent.text, sent.ok, failed, refused]
+"""
+    paused = await runtime.execute(program, language="python")
+    assert [call.args["body"] for call in paused.pending] == ['{"a": "é"}']
+    outcome = await runtime.approve(paused.execution_id)
+    raw = '{"n": "é"}'.encode()
+    assert outcome.result == [200, True, {"n": "é"}, raw, "not there", False, "http_error", "outbound_refused"], outcome
+    assert [(asked[0], asked[1]) for asked in server.asked] == [("GET", "/a"), ("POST", "/b?x=1")]
+    assert server.asked[1][2]["x-a"] == "b"
+    outcome = await runtime.execute("await fetch('a.test')", language="python")
+    assert "whole address" in outcome.error.message

@@ -3,15 +3,6 @@
 // Owns the way between the interpreter and the runtime: numbers and texts only, each value one tagged JSON text that is
 // made in Python (sandbox/python/guest) and never read on the way.
 
-/** A tagged text that Python wrote: written as it is. */
-class TaggedText {
-  /** @param {string} text */
-  constructor(text) {
-    this.text = text;
-  }
-}
-writersByPrototype.set(TaggedText.prototype, (writer, value) => writer.put(value.text));
-
 /** Pyodide, or why it did not load, which a program is told. @type {{pyodide: any} | {fault: unknown}} */
 let interpreter = { fault: codedError("unsupported_language", "This sandbox has no Python.") };
 
@@ -51,9 +42,10 @@ let pythonPass = null;
 function openPython() {
   if ("fault" in interpreter) throw interpreter.fault;
   if (pythonPass === null) {
-    const { seed, namespaces } = /** @type {Begin} */ (begun);
+    const { seed, namespaces, fetch } = /** @type {Begin} */ (begun);
+    const begin = JSON.stringify({ seed, namespaces, fetch, modules: pythonModules });
     installPackages(interpreter.pyodide);
-    pythonPass = interpreter.pyodide.pyimport("codemode_guest.program").make(bridge, JSON.stringify({ seed, namespaces }));
+    pythonPass = interpreter.pyodide.pyimport("codemode_guest.program").make(bridge, begin);
   }
   return pythonPass;
 }
@@ -64,7 +56,7 @@ const bridge = makeBridge();
 function makeBridge() {
   /** @type {Map<number, number>} */
   const timers = new Map();
-  /** @type {Map<number, {resolve: (value: TaggedText) => void, reject: (error: unknown) => void}>} */
+  /** @type {Map<number, {resolve: (value: WrittenText) => void, reject: (error: unknown) => void}>} */
   const steps = new Map();
   const deliver = (/** @type {number} */ number, /** @type {Promise<string>} */ promise) => {
     promise.then(
@@ -80,7 +72,7 @@ function makeBridge() {
     call: (number, connector, method, text) =>
       deliver(
         number,
-        issueCall(connector, method, () => encodeValue(new TaggedText(text), `What was passed to ${connector}.${method}`), null, true),
+        issueCall(connector, method, () => encodeValue(new WrittenText(text), `What was passed to ${connector}.${method}`), null, true),
       ),
     /** @type {(number: number, name: string) => void} */
     step: (number, name) => {
@@ -91,7 +83,7 @@ function makeBridge() {
         });
       deliver(number, issueCall("__step", name, () => "{}", run, true));
     },
-    stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new TaggedText(text)),
+    stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new WrittenText(text)),
     stepFailed: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.reject(new TaggedFailure({ error: text })),
     /** @type {(number: number, snippet: string, input: string) => void} of a snippet in JavaScript */
     runSnippet: (number, snippet, input) => deliver(number, runJavaScriptSnippet(JSON.parse(snippet), input)),
@@ -101,12 +93,20 @@ function makeBridge() {
       const timer = addTimer(() => guarded(() => pythonPass.fire(id)), Math.ceil(delay), false, []);
       timers.set(id, timer);
     },
+    /** @type {(url: string) => string} the one form of an address; empty: it is none */
+    address: (url) => {
+      try {
+        return readAddress(url);
+      } catch {
+        return "";
+      }
+    },
     clearTimer: (/** @type {number} */ id) => {
       clearTimer(timers.get(id));
       timers.delete(id);
     },
     print: (/** @type {ConsoleLevel} */ level, /** @type {string} */ text) => print(level, [text]),
-    finish: (/** @type {string} */ text) => setOutcome({ value: new TaggedText(text) }),
+    finish: (/** @type {string} */ text) => setOutcome({ value: new WrittenText(text) }),
     fail: (/** @type {string} */ fields) => failProgram(new TaggedFailure(JSON.parse(fields))),
   };
 }

@@ -23,9 +23,10 @@ def warn(loop: asyncio.AbstractEventLoop, ending: asyncio.Task[Any] | None) -> N
     for task in running:
         _warn_running(task.get_coro())
     for left in gc.get_objects():
-        if isinstance(left, asyncio.Future) and left.done() and left not in running:
+        # Not `isinstance`: what the program has made may answer anything, or raise.
+        if issubclass(type(left), asyncio.Future) and left.done() and left not in running:
             left.__del__()  # tells of an error that nobody has seen, once
-        elif isinstance(left, types.CoroutineType) and left not in awaited and _is_unawaited(left):
+        elif type(left) is types.CoroutineType and left not in awaited and _is_unawaited(left):
             warnings._warn_unawaited_coroutine(left)  # type: ignore[attr-defined]  # noqa: SLF001  the console's
             left.close()
 

@@ -19,14 +19,16 @@ from typing import Any
 
 from . import console, failures, forgotten, tracebacks
 from .connectors import Calls, Codemode, Connector, ToolError, encode_arguments
+from .fetch import Fetch
 from .loop import SandboxLoop
+from .modules import GivenModules
 from .refusals import install_refusals
 from .source import compile_program
 from .values import NOTHING, decode, encode
 
 
 class Pass:
-    """A program that runs; ``begun`` is JSON of its seed and namespaces."""
+    """A program that runs; ``begun`` is JSON of its seed, namespaces and modules, and whether it has ``fetch``."""
 
     def __init__(self, bridge: Any, begun: str) -> None:
         self._bridge = bridge
@@ -47,6 +49,9 @@ class Pass:
         for name, methods in begun["namespaces"]:
             self._globals[name] = Connector(self._calls, name, tuple(methods))
         self._globals["codemode"] = Codemode(self._calls, self._run_snippet)
+        if begun["fetch"]:
+            self._globals["fetch"] = Fetch(self._calls, self._bridge)
+        GivenModules(dict(begun["modules"]), self._globals).install()
 
     def start(self, source: str) -> None:
         """Begin the program."""

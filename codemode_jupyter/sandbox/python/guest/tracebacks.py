@@ -20,8 +20,8 @@ _walk_all = traceback._walk_tb_with_full_positions  # type: ignore[attr-defined]
 
 
 def is_own_file(name: str) -> bool:
-    """Tell whether a file is the program or a snippet of its."""
-    return name == PROGRAM_FILE or (name.startswith("snippet-") and name.endswith(".py"))
+    """Tell whether a file is the program, a snippet of its or a module that the host gave."""
+    return name == PROGRAM_FILE or (name.startswith(("snippet-", "module-")) and name.endswith(".py"))
 
 
 def remember(file: str, text: str) -> None:
