@@ -65,6 +65,7 @@ from codemode_jupyter.runtime.rollback import RollbackReport, roll_back
 from codemode_jupyter.runtime.store import Store
 from codemode_jupyter.runtime.store.rows import ExecutionRow
 from codemode_jupyter.runtime.tool import RuntimeTool, runtime_tool
+from codemode_jupyter.runtime.tool_description import ToolLanguage
 from codemode_jupyter.runtime.transforming import transformed
 from codemode_jupyter.runtime.watchers import Watchers
 from codemode_jupyter.sandbox.protocol import Executor
@@ -301,6 +302,7 @@ class Runtime:
         description: str | None = None,
         hints: Mapping[str, str] | None = None,
         *,
+        language: ToolLanguage = "javascript",
         detach: Detach | bool | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> RuntimeTool:
@@ -312,21 +314,32 @@ class Runtime:
             Replaces the whole text that explains the tool.
         hints : mapping or None
             A short remark for each connector by name, in place of its instructions' first line.
+        language : {"javascript", "python", "both"}, default "javascript"
+            In what the model writes programs; with ``"both"`` it says of each by an argument ``language``.
         detach, metadata
             As for ``execute``. The description then tells the model what a reply of a detached run means.
 
         Raises
         ------
         CodemodeError
-            ``invalid_option``; ``no_exit_hook``: nobody would hear how a detached run ended.
+            ``invalid_option``, ``unknown_language``; ``no_exit_hook``: nobody would hear how a detached run ended.
         """
         letting_go = detaching.check_detach(detach)
         detaching.metadata_text(metadata)
         if letting_go is not None:
             self._exit_hook()
-        execute = partial(self.execute, detach=letting_go, metadata=metadata)
+
+        async def execute(code: str, language: str) -> Outcome:
+            return await self.execute(code, language=language, detach=letting_go, metadata=metadata)
+
         return runtime_tool(
-            self._capabilities, execute, self, description, hints or {}, detaches=letting_go is not None
+            self._capabilities,
+            execute,
+            self,
+            description,
+            hints or {},
+            language=language,
+            detaches=letting_go is not None,
         )
 
     async def detach(self, execution_id: str, metadata: Mapping[str, Any] | None = None) -> bool:
