@@ -70,9 +70,10 @@ class WheelFiles(BuildHookInterface[Any]):
             assets = ensure_assets(find_deno() or "deno")
             return [(served_path(assets.folder.name, name), compressed(assets, name)) for name in FILES]
         except (CodemodeError, OSError) as error:
+            why = error.message if isinstance(error, CodemodeError) else str(error)
             self.app.display_warning(
-                f"The wheel is built without the files of the sandbox's Python: {error}\n"
-                "The installed package works; its first program in Python makes them, which needs Deno and a network."
+                f"WARNING: the wheel is built without the files of the sandbox's Python. {why}\n"
+                "What is installed works all the same; its first program in Python makes them, with Deno and a network."
             )
             return []
 

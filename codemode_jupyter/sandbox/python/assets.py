@@ -4,9 +4,9 @@ Owns: the exact version of Pyodide, the digest that names one set of files, and 
 brings them along (``shipped.py``), else the user's cache folder has them once they were made. Never does: make them
 (``making.py``) or run them. Needs the standard library and platformdirs alone, since the wheel's build uses it too.
 
-A set is the glue (Pyodide's own scripts as one function), the WebAssembly module, Python's standard library and a
-memory snapshot with the common modules and the sandbox's own package imported. A snapshot fits only the very files it
-was made with, so a set is named by a digest of all that goes into it. It is used from the user's cache folder.
+A set is the glue (Pyodide's own scripts as one function), the WebAssembly module, Python's standard library with time
+zones, and a memory snapshot with the common modules and the sandbox's own package imported. A snapshot fits only the
+very files it was made with, so a set is named by a digest of all that goes into it. It is used from the cache folder.
 """
 
 from __future__ import annotations
@@ -31,10 +31,14 @@ PYODIDE_FILES = {
 }
 """What is used of the npm package ``pyodide``, with each file's SHA-256."""
 
+TZDATA_VERSION = "2026.6"
+TZDATA_FILES = "dfed7a83519d9a36cd25eb111ec481be0ef815362d6a9cd9ea6d479888a5a80b"
+"""The time zones: version of the package ``tzdata``, and SHA-256 over its files (``time_zones.py``)."""
+
 FILES = ("glue.js", "pyodide.asm.wasm", "python_stdlib.zip", "lock.json", "snapshot.bin")
 """What a finished set holds."""
 
-FORMAT = 1
+FORMAT = 2
 """Changes when ``making.py`` makes something else of the same files."""
 
 _HERE = Path(__file__).parent
@@ -63,7 +67,7 @@ class PythonAssets:
 @cache
 def assets_digest() -> str:
     """Return the name of the set that this version of the package needs."""
-    digest = hashlib.sha256(repr((FORMAT, PYODIDE_VERSION, PYODIDE_FILES)).encode())
+    digest = hashlib.sha256(repr((FORMAT, PYODIDE_VERSION, PYODIDE_FILES, TZDATA_FILES)).encode())
     for path in [SCRIPTS / "interpreter.js", SCRIPTS / "make_snapshot.js", *sorted(GUEST.glob("*.py"))]:
         digest.update(f"\0{path.name}\0".encode())
         digest.update(path.read_bytes())

@@ -1,8 +1,9 @@
 """Making the files of the sandbox's Python, once for each version of them.
 
 Owns: fetching Pyodide by Deno from the npm registry that the user's configuration names, checking it, making the glue
-and the snapshot. Never does: fetch anything else, or leave a half-made set behind. Needs Deno and, the first time, a
-network; the sandbox itself never has one.
+and the snapshot; ``time_zones.py`` and ``compiled.py`` have a part of their own. Never does: leave a half-made set
+behind. Needs Deno and, the first time, a network; the sandbox itself never has one. The wheel's build does it, so that
+the others need it only where that could not.
 """
 
 from __future__ import annotations
@@ -20,20 +21,22 @@ from pathlib import Path
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.python.assets import (
-    FILES,
     GUEST,
     PYODIDE_FILES,
     PYODIDE_VERSION,
     SCRIPTS,
+    TZDATA_VERSION,
     PythonAssets,
     assets_folder,
     cache_folder,
     find_assets,
     is_complete,
 )
+from codemode_jupyter.sandbox.python.compiled import compile_package
+from codemode_jupyter.sandbox.python.time_zones import add_time_zones
 from codemode_jupyter.sandbox.python.whole_folder import whole_folder
 
-FETCH_SECONDS = 300.0
+FETCH_SECONDS = 180.0
 SNAPSHOT_SECONDS = 120.0
 KEPT_SECONDS = 30 * 86_400.0
 """For how long a set that this version of the package does not use is kept."""
@@ -122,39 +125,30 @@ def _is_intact(folder: Path) -> bool:
 
 
 def _make(deno: str, pyodide: Path, folder: Path) -> None:
-    for name in ("pyodide.asm.wasm", "python_stdlib.zip"):
-        shutil.copyfile(pyodide / name, folder / name)
+    shutil.copyfile(pyodide / "pyodide.asm.wasm", folder / "pyodide.asm.wasm")
+    add_time_zones(
+        pyodide / "python_stdlib.zip",
+        folder / "python_stdlib.zip",
+        lambda command, failure: _run(command, FETCH_SECONDS, failure),
+    )
     (folder / "lock.json").write_text(json.dumps(_LOCK), encoding="utf-8")
     glue = make_glue(
         (pyodide / "pyodide.asm.mjs").read_text(encoding="utf-8"), (pyodide / "pyodide.mjs").read_text(encoding="utf-8")
     )
     (folder / "glue.js").write_text(glue, encoding="utf-8", newline="\n")
     scripts = [(SCRIPTS / name).read_text(encoding="utf-8") for name in ("interpreter.js", "make_snapshot.js")]
-    script = folder / "make.js"
-    script.write_text("\n".join([glue, *scripts]), encoding="utf-8")
-    _run(
-        [
-            deno,
-            "run",
-            "--quiet",
-            "--no-prompt",
-            "--no-config",
-            "--no-lock",
-            "--no-remote",
-            "--no-npm",
-            f"--allow-read={_path_list(folder, GUEST)}",
-            f"--allow-write={_path_list(folder)}",
-            str(script),
-            str(folder),
-            str(GUEST),
-            str(folder / "snapshot.bin"),
-        ],
-        SNAPSHOT_SECONDS,
-        "the snapshot cannot be made",
-    )
-    for path in folder.iterdir():
-        if path.name not in FILES:
-            path.unlink()
+    with tempfile.TemporaryDirectory() as temporary:
+        script = Path(temporary) / "make.js"
+        script.write_text("\n".join([glue, *scripts]), encoding="utf-8")
+        guest = compile_package(GUEST, Path(temporary))
+        snapshot = folder / "snapshot.bin"
+        flags = ("--quiet", "--no-prompt", "--no-config", "--no-lock", "--no-remote", "--no-npm")
+        allowed = (f"--allow-read={_path_list(folder, guest)}", f"--allow-write={_path_list(snapshot)}")
+        _run(
+            [deno, "run", *flags, *allowed, *map(str, (script, folder, guest, snapshot))],
+            SNAPSHOT_SECONDS,
+            "the snapshot cannot be made",
+        )
 
 
 def make_glue(low_level: str, interface: str) -> str:
@@ -212,7 +206,8 @@ def _run(command: list[str], seconds: float, what: str, **environment: str) -> N
 def _unavailable(why: str) -> CodemodeError:
     return CodemodeError(
         "python_not_available",
-        f"Programs in Python cannot run here: {why}.",
+        f"Python cannot be had for the sandbox: {why}.",
         hint=f"The first such program fetches Pyodide {PYODIDE_VERSION} by Deno from the npm registry "
-        "(NPM_CONFIG_REGISTRY or .npmrc name another one), and keeps it in your cache folder.",
+        f"(NPM_CONFIG_REGISTRY or .npmrc name another one), and tzdata {TZDATA_VERSION} by pip where the environment "
+        "has another one. What is made of them is kept in your cache folder.",
     )
