@@ -164,7 +164,7 @@ class BrowserExecutor:
         self._waiting += 1
         self._keep_watching()
         try:
-            async with self._python.turn(page, handler.preparing) as is_there:
+            async with self._python.turn(page, handler.preparing, request.packages) as is_there:
                 run = self._begin(page, request, handler) if is_there else None
         finally:
             self._waiting -= 1

@@ -12,8 +12,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode_jupyter.errors import CodemodeError
@@ -25,6 +27,7 @@ from codemode_jupyter.sandbox.worker_source import python_worker_parts
 
 if TYPE_CHECKING:
     from codemode_jupyter.sandbox.election import Page
+    from codemode_jupyter.sandbox.protocol import PackageFile
     from codemode_jupyter.sandbox.python.assets import PythonAssets
 
 PIECE = 2**21
@@ -50,6 +53,8 @@ class PythonInPage:
         """How many bytes came by which way, once they have."""
         self.seconds = 0.0
         """How long that took."""
+        self.packages: set[str] = set()
+        """SHA-256 of the packages' files that are in the page."""
         self.turn = asyncio.Lock()
         self._has_news = asyncio.Event()
         self._news: dict[str, Any] = {}
@@ -60,6 +65,8 @@ class PythonInPage:
         if not isinstance(news, dict):
             return
         self._news = news
+        if news.get("state") == "packages" and isinstance(files := news.get("files"), list):
+            self.packages.update(one for one in files if isinstance(one, str))
         if news.get("state") == "warm":
             self.is_warm = True
             ways, seconds = news.get("ways"), news.get("seconds")
@@ -71,11 +78,14 @@ class PythonInPage:
     def lose(self) -> None:
         """Note that the page is gone, or can run no programs."""
         self.is_warm = False
+        self.packages.clear()
         self._is_gone = True
         self._has_news.set()
 
-    async def wait(self, ask: Callable[[], None], tell: Callable[[str], None]) -> bool:
-        """Return whether a Worker waits for a program, once that is so or the page is gone.
+    async def wait(
+        self, ask: Callable[[], None], tell: Callable[[str], None], packages: AbstractSet[str] = frozenset()
+    ) -> bool:
+        """Return whether a Worker waits for a program, and its packages are there, once that is so or the page is gone.
 
         Raises
         ------
@@ -84,9 +94,9 @@ class PythonInPage:
         """
         asked_in_vain = 0.0
         self._news = {}
-        if not (self.is_warm or self._is_gone):
+        if not (self._is_ready(packages) or self._is_gone):
             ask()
-        while not (self.is_warm or self._is_gone):
+        while not (self._is_ready(packages) or self._is_gone):
             self._has_news.clear()
             try:
                 await asyncio.wait_for(self._has_news.wait(), REMINDER)
@@ -101,6 +111,9 @@ class PythonInPage:
                 raise _unavailable(str(self._news.get("message", ""))[:500])
             tell(_in_words(self._news))
         return not self._is_gone
+
+    def _is_ready(self, packages: AbstractSet[str]) -> bool:
+        return self.is_warm and packages <= self.packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +153,8 @@ class PythonForPages:
         self._policy = policy
         self._send = send
         self._files: PythonFiles | None = None
+        self._packages: dict[str, PackageFile] = {}
+        """What pages may ask for besides, by SHA-256."""
 
     async def find(self, tell: Callable[[str], None]) -> None:
         """Find the files, or have them made; at once but the first time.
@@ -155,8 +170,12 @@ class PythonForPages:
             self._files = await asyncio.to_thread(PythonFiles.of, assets)
 
     @asynccontextmanager
-    async def turn(self, page: Page, tell: Callable[[str], None]) -> AsyncIterator[bool]:
-        """Wait until a Worker is ready for this pass, which begins in the block; ``False``: the page is gone.
+    async def turn(
+        self, page: Page, tell: Callable[[str], None], packages: Sequence[PackageFile] = ()
+    ) -> AsyncIterator[bool]:
+        """Wait until a Worker and ``packages`` are there for this pass, which begins in the block.
+
+        ``False``: the page is gone.
 
         Raises
         ------
@@ -164,7 +183,9 @@ class PythonForPages:
             ``python_not_available``
         """
         async with page.python.turn:
-            is_there = await page.python.wait(lambda: self._ask(page), tell)
+            wanted = {one.sha256: one for one in packages}
+            self._packages |= wanted
+            is_there = await page.python.wait(lambda: self._ask(page, wanted), tell, wanted.keys())
             page.python.is_warm = False
             yield is_there
 
@@ -173,23 +194,40 @@ class PythonForPages:
         name, start = content.get("file"), content.get("start")
         if self._files is None or content.get("of") != self._owner:
             return
-        piece = self._files.piece(name, start)
+        package = self._packages.get(name) if isinstance(name, str) else None
+        piece = self._files.piece(name, start) if package is None else _piece_of(package, start)
         if piece is not None:
             self._say(page, "piece", [piece], file=name, start=start)
 
-    def _ask(self, page: Page) -> None:
-        if self._files is not None:
+    def _ask(self, page: Page, packages: Mapping[str, PackageFile]) -> None:
+        if self._files is not None and not page.python.is_warm:
             self._say(page, "warm", None, policy=self._policy, files=self._files.wire)
+        if missing := [packages[sha256] for sha256 in packages.keys() - page.python.packages]:
+            files = [
+                {"name": one.sha256, "size": Path(one.path).stat().st_size, "sha256": one.sha256} for one in missing
+            ]
+            self._say(page, "packages", None, policy=self._policy, files=files)
 
     def _say(self, page: Page, kind: str, buffers: Sequence[bytes] | None, **fields: object) -> None:
         self._send({"to": page.id, "owner": self._owner, "type": kind, **fields}, buffers)
+
+
+def _piece_of(package: PackageFile, start: Any) -> bytes | None:
+    """Return a part of a package's file; ``None``: there is no such part."""
+    if not isinstance(start, int) or start < 0:
+        return None
+    with contextlib.suppress(OSError), Path(package.path).open("rb") as file:
+        file.seek(start)
+        return file.read(PIECE) or None
+    return None
 
 
 def _in_words(news: Mapping[str, Any]) -> str:
     with contextlib.suppress(KeyError, TypeError):
         if news["state"] == "loading":
             done, total = (size / _MEGABYTE for size in (news["done"], news["total"]))
-            return f"Loading Python… {done:.0f} of {total:.0f} MB"
+            what = "packages" if news.get("what") == "packages" else "Python"
+            return f"Loading {what}… {done:.0f} of {total:.0f} MB"
     return "Starting Python…"
 
 

@@ -55,6 +55,10 @@ class PageRun:
         self.id = secrets.token_hex(8)
         self.page = page
         self._language = "python" if request.needs_python else "javascript"
+        self._packages = [
+            {"name": one.name, "sha256": one.sha256, "place": one.place}
+            for one in (request.packages if request.needs_python else ())
+        ]
         self.execution_id = request.execution_id
         self.had_company = False
         """Whether other passes ran in the page at any moment of this one."""
@@ -94,4 +98,5 @@ class PageRun:
         if self.texts > 1:
             self._send(self.page.id, "text", run=self.id, text=text)
         else:
-            self._send(self.page.id, "start", run=self.id, text=text, language=self._language)
+            packages = {"packages": self._packages} if self._packages else {}
+            self._send(self.page.id, "start", run=self.id, text=text, language=self._language, **packages)

@@ -87,6 +87,7 @@ class Kernel:
     all_answered: asyncio.Event = field(default_factory=asyncio.Event)
     on_calls: object = None
     language: str = "javascript"
+    packages: tuple = ()
 
     async def run(self, executor):
         """Run one pass, and wait for the tools that it left running."""
@@ -108,6 +109,7 @@ class Kernel:
             events=self.events,
             fetch=self.fetch,
             modules=[ModuleText(m.name, m.source, m.line_offset) for m in ModuleSet(self.modules)],
+            packages=self.packages,
         )
         end = await executor.run_pass(request, self)
         if end.kind in ("completed", "failed", "paused"):

@@ -105,6 +105,9 @@ class PageHost {
       case "warm":
         this.#warm(message);
         break;
+      case "packages":
+        this.#fetchPackages(message);
+        break;
       case "piece":
         this.#python.take(message.file, message.start, buffers[0]);
         break;
@@ -195,14 +198,25 @@ class PageHost {
     this.#outbox.send({ type: "python", policy, news });
   }
 
+  /** @param {Extract<KernelMessage, {type: "packages"}>} message */
+  async #fetchPackages({ owner, policy, files }) {
+    const tell = (/** @type {PythonNews} */ news) => this.#tellOfPython(policy, news);
+    try {
+      await this.#python.loadPackages(files, owner, tell);
+    } catch (error) {
+      tell({ state: "cold", message: error instanceof Error ? error.message : `${error}` });
+    }
+  }
+
   /** @param {Extract<KernelMessage, {type: "start"}>} message */
-  #start({ run, owner, policy, language, text }) {
+  #start({ run, owner, policy, language, text, packages = [] }) {
     const sandboxes = this.#sandboxes.get(policy);
-    // Never in a frame with another policy.
-    if (sandboxes === undefined) return this.#lose([run], "moved");
+    const given = packages.map((one) => this.#python.package(one)).filter((one) => one !== null);
+    // Never in a frame with another policy, nor without what the program is to find.
+    if (sandboxes === undefined || given.length < packages.length) return this.#lose([run], "moved");
     this.#owners.set(run, owner);
     this.#texts.set(run, 1);
-    sandboxes.start(run, text, language);
+    sandboxes.start(run, text, language, given);
   }
 
   /**

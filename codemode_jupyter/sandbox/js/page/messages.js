@@ -10,6 +10,7 @@
  *   Content-Security-Policy; a host's comes with the markup of a frame that has it.
  * - warm: have a Worker for Python ready in a frame with that policy; `files` says what it is made of, which the page
  *   looks for where `python_files.js` says. Answered by `python`.
+ * - packages: have these packages' files in the page, for the passes that are to begin with them. Answered by `python`.
  * - piece: a part of a file that the page asked for by `want`, in the message's buffer.
  * - start: run `text` (the whole begin message of a pass) in a Worker of its own under the id `run`, in a frame with
  *   that policy; passes in `over` are over, as by `end`.
@@ -23,8 +24,9 @@
  *   | {type: "who"}
  *   | {type: "prepare", policy: string, frame?: string}
  *   | {type: "warm", policy: string, files: PythonList}
+ *   | {type: "packages", policy: string, files: PackageFile[]}
  *   | {type: "piece", file: string, start: number}
- *   | {type: "start", run: string, policy: string, language: string, text: string, over: string[]}
+ *   | {type: "start", run: string, policy: string, language: string, text: string, over: string[], packages?: Package[]}
  *   | {type: "text", run: string, text: string}
  *   | {type: "end", runs: string[]}
  *   | {type: "kill", run: string}
@@ -44,18 +46,30 @@
  * }} PythonList
  */
 
+/**
+ * The file of a package: its size in bytes, and its SHA-256, which is its name as well.
+ *
+ * @typedef {{name: string, size: number, sha256: string}} PackageFile
+ */
+
+/** A package that a pass begins with. @typedef {{name: string, sha256: string, place: string}} Package */
+
+/** The same with its file, for the relay. @typedef {{name: string, place: string, data: Blob}} PackageData */
+
 /** @typedef {"glue.js" | "pyodide.asm.wasm" | "python_stdlib.zip" | "snapshot.bin"} PythonFileName */
 
 /** How Python's files came into the page: from its own cache, the server, or the kernel. @typedef {"cache" | "server" | "kernel"} PythonWay */
 
 /**
- * How far Python is: `loading`, in bytes that have come; `starting`, with all there; `warm`, where `ways` says how many
- * bytes came by each, and `seconds` how long they took; `cold`: it cannot be had; `message` is for a person.
+ * How far Python is: `loading`, in bytes that have come, of Python itself or of `packages`; `starting`, with all there; `warm`, where `ways` says how many
+ * bytes came by each, and `seconds` how long they took; `packages`: the page has the files with these SHA-256; `cold`: it
+ * cannot be had; `message` is for a person.
  *
  * @typedef {(
- *   | {state: "loading", done: number, total: number}
+ *   | {state: "loading", done: number, total: number, what?: "packages"}
  *   | {state: "starting"}
  *   | {state: "warm", ways: {[way in PythonWay]?: number}, seconds: number}
+ *   | {state: "packages", files: string[]}
  *   | {state: "cold", message: string}
  * )} PythonNews
  */
@@ -107,7 +121,7 @@
  *   | {type: "runtime", source: string}
  *   | {type: "python", files: PythonFiles}
  *   | {type: "warm"}
- *   | {type: "start", run: string, text: string, language: string}
+ *   | {type: "start", run: string, text: string, language: string, packages: PackageData[]}
  *   | {type: "text", run: string, text: string}
  *   | {type: "end", run: string}
  *   | {type: "ping"}

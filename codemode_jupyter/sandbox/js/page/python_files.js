@@ -14,11 +14,11 @@ const PIECE_TRIES = 3;
 /** How often progress is told, in ms. */
 const PROGRESS_INTERVAL = 200;
 
-/** @typedef {PythonList["files"][number]} PythonFile */
+/** A file without a path is one that no server has. @typedef {PythonList["files"][number] | PackageFile} AnyFile */
 
 /**
  * @param {Blob} blob
- * @param {PythonFile} file
+ * @param {AnyFile} file
  * @returns {Promise<boolean>} whether the one is the other
  */
 async function isGenuine(blob, { size, sha256 }) {
@@ -59,7 +59,7 @@ class FileStore {
   });
 
   /**
-   * @param {PythonFile} file
+   * @param {AnyFile} file
    * @returns {Promise<Blob | null>}
    */
   async get({ sha256 }) {
@@ -68,7 +68,7 @@ class FileStore {
   }
 
   /**
-   * @param {PythonFile} file
+   * @param {AnyFile} file
    * @param {Blob} blob
    */
   async put({ sha256 }, blob) {
@@ -78,7 +78,7 @@ class FileStore {
   /**
    * Note which files are used now; those that were not used for long go.
    *
-   * @param {PythonFile[]} files
+   * @param {AnyFile[]} files
    */
   async noteUse(files) {
     const times = /** @type {unknown[] | null} */ (await this.#do("readonly", (_, used) => used.getAll()));
@@ -125,6 +125,10 @@ class PythonLoader {
   #loads = new Map();
   /** Who wants to hear how far it is. @type {Set<(news: PythonNews) => void>} */
   #listeners = new Set();
+  /** The files of packages that are here, by their SHA-256. @type {Map<string, Blob>} */
+  #packages = new Map();
+  /** The last piece that was asked for: one at a time. @type {Promise<unknown>} */
+  #asked = Promise.resolve();
   /** The piece that is waited for. @type {{file: string, start: number, take: (piece: Uint8Array<ArrayBuffer> | null) => void} | null} */
   #awaited = null;
   /** The executor that spoke last: it can answer. */
@@ -162,6 +166,37 @@ class PythonLoader {
     } finally {
       this.#listeners.delete(listener);
     }
+  }
+
+  /**
+   * Have the files of packages here.
+   *
+   * @param {PackageFile[]} files
+   * @param {string} owner
+   * @param {(news: PythonNews) => void} tell
+   */
+  async loadPackages(files, owner, tell) {
+    this.#owner = owner;
+    const missing = files.filter(({ sha256 }) => !this.#packages.has(sha256));
+    const total = missing.reduce((sum, { size }) => sum + size, 0);
+    let before = 0;
+    for (const file of missing) {
+      const { blob, way } = await this.#find(file, (done) => tell({ state: "loading", done: before + done, total, what: "packages" }));
+      before += file.size;
+      this.#packages.set(file.sha256, blob);
+      if (way !== "cache") this.#store.put(file, blob);
+    }
+    this.#store.noteUse(files);
+    tell({ state: "packages", files: files.map(({ sha256 }) => sha256) });
+  }
+
+  /**
+   * @param {Package} wanted
+   * @returns {PackageData | null} null: its file is not here
+   */
+  package({ name, place, sha256 }) {
+    const data = this.#packages.get(sha256);
+    return data === undefined ? null : { name, place, data };
   }
 
   /**
@@ -222,17 +257,15 @@ class PythonLoader {
   }
 
   /**
-   * @param {PythonFile} file
+   * @param {AnyFile} file
    * @param {(done: number) => void} progress
    * @returns {Promise<{blob: Blob, way: PythonWay}>}
    */
   async #find(file, progress) {
     /** @type {[PythonWay, () => Promise<Blob | null>][]} */
-    const ways = [
-      ["cache", () => this.#store.get(file)],
-      ["server", () => this.#fromServer(file, progress)],
-      ["kernel", () => this.#fromKernel(file, progress)],
-    ];
+    const ways = [["cache", () => this.#store.get(file)]];
+    if ("path" in file) ways.push(["server", () => this.#fromServer(file, progress)]);
+    ways.push(["kernel", () => this.#fromKernel(file, progress)]);
     for (const [way, find] of ways) {
       const blob = await find().catch(() => null);
       if (blob !== null && (await isGenuine(blob, file).catch(() => false))) return { blob, way };
@@ -242,7 +275,7 @@ class PythonLoader {
   }
 
   /**
-   * @param {PythonFile} file
+   * @param {PythonList["files"][number]} file
    * @param {(done: number) => void} progress
    * @returns {Promise<Blob | null>} null: the server has no such file
    */
@@ -274,7 +307,7 @@ class PythonLoader {
   }
 
   /**
-   * @param {PythonFile} file
+   * @param {AnyFile} file
    * @param {(done: number) => void} progress
    * @returns {Promise<Blob | null>} null: the kernel does not answer
    */
@@ -297,6 +330,17 @@ class PythonLoader {
    * @returns {Promise<Uint8Array<ArrayBuffer> | null>} null: no answer in time
    */
   #ask(file, start) {
+    const asked = this.#asked.then(() => this.#askNow(file, start));
+    this.#asked = asked;
+    return asked;
+  }
+
+  /**
+   * @param {string} file
+   * @param {number} start
+   * @returns {Promise<Uint8Array<ArrayBuffer> | null>}
+   */
+  #askNow(file, start) {
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve(null);
       const silence = setTimeout(() => take(null), FILE_SILENCE);

@@ -200,12 +200,18 @@
     sandbox.workers.fillUp();
   }
 
+  /** @param {PackageData} file */
+  async function read({ name, place, data }) {
+    return { name, place, bytes: new Uint8Array(await data.arrayBuffer()) };
+  }
+
   /**
    * @param {string} run
    * @param {string} text
    * @param {string} language
+   * @param {PackageData[]} packages
    */
-  function start(run, text, language) {
+  function start(run, text, language, packages) {
     if (sandboxes.has(run)) return;
     // The runtime for JavaScript says itself that it runs nothing else.
     const workers = language === "python" && python !== null ? python : javascript;
@@ -229,7 +235,17 @@
     };
     // The runtime reports a program's errors itself; one that slips by must not reach the page's console as ours.
     sandbox.worker.onerror = (event) => event.preventDefault();
-    sandbox.port.postMessage(text);
+    if (packages.length === 0) sandbox.port.postMessage(text);
+    else {
+      Promise.all(packages.map(read)).then(
+        (given) => {
+          // Before the program, which may be over by now.
+          sandbox.port.postMessage(given, given.map(({ bytes }) => bytes.buffer));
+          sandbox.port.postMessage(text);
+        },
+        () => cut("protocol"),
+      );
+    }
     workers.fillUp();
   }
 
@@ -252,7 +268,7 @@
         tell(prepare());
         break;
       case "start":
-        start(data.run, data.text, data.language);
+        start(data.run, data.text, data.language, data.packages);
         break;
       case "text":
         answer(data.run, data.text);

@@ -68,13 +68,14 @@ class Sandboxes {
    * @param {string} run
    * @param {string} text
    * @param {string} language
+   * @param {PackageData[]} packages
    */
-  start(run, text, language) {
+  start(run, text, language, packages) {
     if (this.#frames.has(run)) return;
     const frame = (this.#current ??= this.#makeFrame());
     this.#frames.set(run, frame);
     frame.runs.add(run);
-    frame.post({ type: "start", run, text, language });
+    frame.post({ type: "start", run, text, language, packages });
   }
 
   /**
