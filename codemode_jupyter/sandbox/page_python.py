@@ -185,7 +185,12 @@ class PythonForPages:
         async with page.python.turn:
             wanted = {one.sha256: one for one in packages}
             self._packages |= wanted
-            is_there = await page.python.wait(lambda: self._ask(page, wanted), tell, wanted.keys())
+
+            def ask() -> None:
+                self._ask(page)
+                self._ask_for_packages(page, wanted)
+
+            is_there = await page.python.wait(ask, tell, wanted.keys())
             page.python.is_warm = False
             yield is_there
 
@@ -199,9 +204,11 @@ class PythonForPages:
         if piece is not None:
             self._say(page, "piece", [piece], file=name, start=start)
 
-    def _ask(self, page: Page, packages: Mapping[str, PackageFile]) -> None:
+    def _ask(self, page: Page) -> None:
         if self._files is not None and not page.python.is_warm:
             self._say(page, "warm", None, policy=self._policy, files=self._files.wire)
+
+    def _ask_for_packages(self, page: Page, packages: Mapping[str, PackageFile]) -> None:
         if missing := [packages[sha256] for sha256 in packages.keys() - page.python.packages]:
             files = [
                 {"name": one.sha256, "size": Path(one.path).stat().st_size, "sha256": one.sha256} for one in missing
