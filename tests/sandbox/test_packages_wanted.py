@@ -24,6 +24,7 @@ def test_requirements_projects_and_wheels_are_told_apart(tmp_path, monkeypatch):
         (folder, "[extra]"),
         (file, ""),
     ]
+    assert [one.name for one in found] == ["humanize", "rich", "mylib", "mylib", "mylib", "other"]
     assert [one.is_project for one in found] == [False, False, True, True, True, False]
 
 

@@ -55,8 +55,8 @@ class PackageSet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the user named, in that order."""
-        return tuple(str(one) for one in self._wanted)
+        """The names of what the user named, in that order; without versions and paths."""
+        return tuple(one.name for one in self._wanted)
 
     async def resolved(self, *, update: bool = False) -> tuple[Package, ...]:
         """Return the packages with all that they depend on, by name; some seconds the first time.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,15 @@ class Wanted:
     def is_project(self) -> bool:
         """Whether it is a folder that a wheel is built of."""
         return self.path is not None and self.path.suffix != ".whl"
+
+    @property
+    def name(self) -> str:
+        """What it is called, for people and models: never the path."""
+        if self.path is None:
+            return Requirement(str(self.requirement)).name
+        if self.is_project:
+            return _project_name(self.path)
+        return self.path.name.split("-")[0]
 
     def __str__(self) -> str:
         return self.requirement or f"{self.path}{self.extras}"
@@ -77,6 +87,15 @@ def _read(entry: object) -> Wanted:
     if requirement.url is not None:
         raise _address(requirement.name)
     return Wanted(str(requirement))
+
+
+def _project_name(folder: Path) -> str:
+    """Return the name that a project gives itself, else its folder's."""
+    try:
+        told = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return folder.name
+    return told if isinstance(told, str) else folder.name
 
 
 def _looks_like_a_path(text: str) -> bool:
