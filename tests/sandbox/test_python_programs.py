@@ -264,6 +264,16 @@ async def test_a_program_takes_the_same_way_in_every_pass(python):
     assert json.loads(other.value)[2:4] == json.loads(ends[0].value)[2:4]
 
 
+async def test_time_zones_are_there_whatever_the_system_has(python):
+    source = """
+import datetime, zoneinfo
+noon = datetime.datetime(2026, 7, 1, 12, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+there = noon.astimezone(zoneinfo.ZoneInfo("America/New_York"))
+[noon.isoformat(), str(there), len(zoneinfo.available_timezones()) > 500]
+"""
+    assert await value_of(python, source) == ["2026-07-01T12:00:00+02:00", "2026-07-01 06:00:00-04:00", True]
+
+
 async def test_what_javascript_reaches_from_python_is_empty_handed(python):
     source = (
         "import js\nfound = [name for name in ('fetch', 'Deno', 'WebSocket', 'process') "

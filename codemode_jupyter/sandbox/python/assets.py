@@ -11,6 +11,7 @@ very files it was made with, so a set is named by a digest of all that goes into
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from dataclasses import dataclass
 from functools import cache
@@ -58,11 +59,6 @@ class PythonAssets:
         """The script that defines ``makePyodide``."""
         return (self.folder / "glue.js").read_text(encoding="utf-8")
 
-    @property
-    def size(self) -> int:
-        """All files together, in bytes."""
-        return sum((self.folder / name).stat().st_size for name in FILES)
-
 
 @cache
 def assets_digest() -> str:
@@ -101,9 +97,8 @@ def find_assets() -> PythonAssets | None:
     """
     folder, shipped = assets_folder(), shipped_assets()
     if shipped is not None and not is_complete(folder):
-        with whole_folder(folder, is_complete) as unpacked:
-            if not unpack(shipped, FILES, unpacked):
-                return None
+        with contextlib.suppress(ValueError), whole_folder(folder, is_complete) as unpacked:
+            unpack(shipped, FILES, unpacked)
     return PythonAssets(folder, shipped) if is_complete(folder) else None
 
 

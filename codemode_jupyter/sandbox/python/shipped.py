@@ -47,18 +47,22 @@ def find_shipped(digest: str, names: tuple[str, ...]) -> Path | None:
     return None
 
 
-def unpack(shipped: Path, names: Iterable[str], folder: Path) -> bool:
-    """Write the files into a folder; ``False``: they are damaged. Blocks, half a second.
+def unpack(shipped: Path, names: Iterable[str], folder: Path) -> None:
+    """Write the files into a folder; blocks, half a second.
 
     Raises
     ------
+    ValueError
+        A compressed file is damaged.
     OSError
         A file cannot be read or written.
     """
-    try:
-        for name in names:
+    for name in names:
+        try:
             with gzip.open(shipped / f"{name}.gz") as source, (folder / name).open("wb") as target:
                 shutil.copyfileobj(source, target, 2**20)
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        return False
-    return True
+                is_empty = target.tell() == 0  # which a file of no bytes unpacks to, without a word
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{name}.gz is damaged: {error}") from error
+        if is_empty:
+            raise ValueError(f"{name}.gz is empty")

@@ -78,8 +78,8 @@ def _fetched(run: Callable[[list[str], str], None]) -> Files:
     if not _are_those(files):
         raise CodemodeError(
             "python_not_available",
-            f"Python cannot be had for the sandbox: what the package index has as tzdata {TZDATA_VERSION} is not what it "
-            "should be.",
+            f"Python cannot be had for the sandbox: what the package index has as tzdata {TZDATA_VERSION} is not what "
+            "it should be.",
         )
     return files
 
