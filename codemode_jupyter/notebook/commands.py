@@ -25,6 +25,7 @@ from codemode_jupyter.notebook.environment import NotebookEnvironment
 from codemode_jupyter.notebook.failures import returned_or_raised
 from codemode_jupyter.notebook.ids import find_execution, short_id
 from codemode_jupyter.notebook.options import OptionParser
+from codemode_jupyter.notebook.packages import packages
 from codemode_jupyter.notebook.runtimes import find_runtime
 from codemode_jupyter.notebook.stop import until_done
 from codemode_jupyter.notebook.tables import as_json, local_time, one_line, table
@@ -343,6 +344,9 @@ COMMANDS = {
     "prune": Command("prune KEEP", "forget finished executions but the newest KEEP", upkeep.prune, 1, 1),
     "search": Command("search WORDS", "find methods and snippets, as programs do", upkeep.search, 1, 10_000),
     "describe": Command("describe NAME", "declare a connector, a method or a snippet", upkeep.describe, 1, 1),
+    "packages": Command(
+        "packages [update | ID]", "list what programs in Python may import, or what a run could", packages, 0, 1
+    ),
     "snippets": Command("snippets", "list the saved programs", _snippets),
     "save": Command("save NAME ID [-d TEXT]", "save the program of an execution as a snippet", _save, 2, 2),
     "rm": Command("rm NAME", "remove a snippet", _remove, 1, 1),

@@ -34,6 +34,7 @@ NAMES = [
     "storage",
     "headless sandbox",
     "Python assets",
+    "Python packages",
 ]
 
 

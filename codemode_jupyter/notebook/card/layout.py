@@ -72,6 +72,7 @@ def card_layout(state: CardState) -> Element:
         _error(record.error, record.code) if record.error is not None else None,
         _result(record),
         _program(record) if state.program else None,
+        _packages(record),
         _disconnected(record) if state.live else None,
     ]
     took = duration(record.running_time) if record.running_time and record.status != "running" else ""
@@ -319,3 +320,10 @@ def _program(record: ExecutionRecord) -> Element | None:
         class_="cm-part cm-fold-part",
         data_key="program",
     )
+
+
+def _packages(record: ExecutionRecord) -> Element | None:
+    if not record.packages:
+        return None
+    names = ", ".join(str(package) for package in record.packages)
+    return element("div", "Packages: ", visible_nodes(names[:_MESSAGE]), class_="cm-part cm-soft", data_key="packages")

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook.doctor.headless import check_headless
 from codemode_jupyter.notebook.doctor.host import check_kernel, check_versions
+from codemode_jupyter.notebook.doctor.packages import check_packages
 from codemode_jupyter.notebook.doctor.page import PageChecks
 from codemode_jupyter.notebook.doctor.python_assets import check_python_assets
 from codemode_jupyter.notebook.doctor.report import Diagnosis, Finding
@@ -51,6 +52,7 @@ async def diagnose(shell: Any, environment: NotebookEnvironment, runtimes: Itera
         *(("storage", 4.0, partial(check_storage, place)) for place in places),
         ("headless sandbox", 10, check_headless),
         ("Python assets", 1, check_python_assets),
+        ("Python packages", 1, check_packages),
     ]
     return Diagnosis(tuple([await _found(*check) for check in checks]))
 
