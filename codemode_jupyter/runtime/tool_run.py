@@ -88,7 +88,7 @@ def cancelled(name: str) -> CallOutcome:
 
 def _encoded(name: str, value: object, *, stored: bool) -> CallOutcome:
     try:
-        return CallOutcome("applied", values.encode(value, limit=values.MAX_BYTES if stored else None))
+        return CallOutcome("applied", values.encode(value, limit=values.MAX_BYTES if stored else None, native=True))
     except CodemodeError as refusal:
         its_result = f"{name} ran, but its result"
         if refusal.code == "too_large":

@@ -14,8 +14,17 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from codemode_jupyter.connectors.functions.native_values import DateText, MapEntries, SetItems, as_set
+from codemode_jupyter.connectors.functions.native_values import (
+    DateText,
+    MapEntries,
+    NativeText,
+    SetItems,
+    TupleItems,
+    as_set,
+    native,
+)
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.runtime.python_values import NotReadableError, read_text
 from codemode_jupyter.runtime.value_writer import MAX_DIGITS, TAG, Json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -77,6 +86,8 @@ class ValueReader:
                 return self._moment(value)
             case "tuple", list():
                 return self._tuple([self.read(item) for item in value])
+            case "python", [str(kind_of), *form] if form:
+                return self._python(kind_of, form)
             case "set", list():
                 return self._set([self.read(item) for item in value])
             case "error", dict() if isinstance(value.get("message"), str):
@@ -88,6 +99,23 @@ class ValueReader:
             case "symbol", str():
                 return self._unusual("symbol", f"Symbol({value})")
         raise _MalformedTagError
+
+    def _python(self, kind: str, form: list[Json]) -> Any:
+        match kind, form:
+            case "tuple", [list(items)]:
+                return self._tuple([self.read(item) for item in items])
+            case "set", [list(items)]:
+                return self._set([self.read(item) for item in items])
+            case "dict", [dict(fields), list(keys)] if len(fields) == len(keys):
+                read = [self.read(item) for item in fields.values()]
+                return self._map(list(zip((self.read(key) for key in keys), read, strict=True)))
+        try:
+            return self._python_text(str(form[0]), read_text(kind, form))
+        except NotReadableError:
+            raise _MalformedTagError from None
+
+    def _python_text(self, text: str, value: Any) -> Any:  # noqa: ARG002  the reader of arguments keeps the text
+        return value
 
     def _undefined(self) -> Any:
         return None
@@ -144,7 +172,7 @@ class ArgumentReader(ValueReader):
         return DateText(_datetime(value).isoformat(timespec="milliseconds").replace("+00:00", "Z"))
 
     def _map(self, pairs: list[tuple[Any, Any]]) -> Any:
-        entries = super()._map(pairs)
+        entries = super()._map([(native(key) if isinstance(key, TupleItems) else key, item) for key, item in pairs])
         has_other_keys = isinstance(entries, dict) and not all(type(key) is str for key in entries)
         return MapEntries(entries) if has_other_keys else entries
 
@@ -152,13 +180,17 @@ class ArgumentReader(ValueReader):
         return SetItems(items)
 
     def _tuple(self, items: list[Any]) -> Any:
-        return items
+        return TupleItems(items)
+
+    def _python_text(self, text: str, value: Any) -> Any:
+        return NativeText(text, value)
 
     def _decimal(self, text: str) -> Any:
-        return str(super()._decimal(text))
+        return NativeText(text, super()._decimal(text))
 
     def _moment(self, text: str) -> Any:
-        return super()._moment(text).isoformat()
+        moment = super()._moment(text)
+        return NativeText(moment.isoformat(), moment)
 
 
 class _MalformedTagError(Exception):

@@ -14,9 +14,10 @@ from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any, NoReturn, TypeAlias
 
-from codemode_jupyter.connectors.functions.native_values import DateText, MapEntries, SetItems
+from codemode_jupyter.connectors.functions.native_values import DateText, MapEntries, NativeText, SetItems, TupleItems
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.convert import NotConvertibleError, key_text, simpler
+from codemode_jupyter.runtime.python_values import PYTHON_TAG, collection_kind, text_form
 
 Json: TypeAlias = Any
 
@@ -32,7 +33,7 @@ MAX_DIGITS = 4300
 LONGEST_PATH = 20
 """Most parts of a path that a message names; the sandbox's encoder has the same limit."""
 
-_TAGGED = (DateText, SetItems, MapEntries)
+_TAGGED = (DateText, NativeText, TupleItems, SetItems, MapEntries)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 TAG = "$type"
@@ -40,15 +41,16 @@ TAG = "$type"
 
 
 class ValueWriter:
-    """Turns one Python value into a tree of JSON values and tags."""
+    """Turns one Python value into a tree of JSON values and tags; with ``native`` it keeps Python's own types."""
 
-    def __init__(self, limit: int | None) -> None:
+    def __init__(self, limit: int | None, *, native: bool = False) -> None:
         self._limit = limit
+        self._native = native
         self._least = 0  # a lower bound of the size so far, so that a huge value is refused before it is all copied
         self._path: list[str | int] = []
         self._ancestors: set[int] = set()
 
-    def write(self, value: object, depth: int) -> Json:  # noqa: C901, PLR0911  one line for each kind of value
+    def write(self, value: object, depth: int) -> Json:  # noqa: C901, PLR0911, PLR0912  one line for each kind of value
         """Return the tree of one value, which stands ``depth`` brackets deep."""
         if value is None or value is True or value is False:
             return self._counted(value, 4)
@@ -69,6 +71,8 @@ class ValueWriter:
         try:
             if kind in _TAGGED:
                 return self._of_a_program(value, depth)
+            if self._native and (form := self._python(value, depth)) is not None:
+                return form
             if isinstance(value, dict | Mapping):
                 return self._object(value, depth)
             if isinstance(value, list | AbstractSet) or kind is tuple:
@@ -89,9 +93,27 @@ class ValueWriter:
         if isinstance(value, DateText):
             moment = datetime.fromisoformat(value)
             return {TAG: "date", "value": self._counted((moment - _EPOCH) // timedelta(milliseconds=1), 13)}
+        if isinstance(value, NativeText):
+            return self._python(value.native, depth)
+        if isinstance(value, TupleItems):
+            return {TAG: "tuple", "value": self._list(value, depth + 1)}
         if isinstance(value, MapEntries):
-            return {TAG: "map", "value": self._list(([key, item] for key, item in value.items()), depth + 1)}
+            pairs = ([TupleItems(key) if type(key) is tuple else key, item] for key, item in value.items())
+            return {TAG: "map", "value": self._list(pairs, depth + 1)}
         return {TAG: "set", "value": self._list(value, depth + 1)}  # type: ignore[arg-type]
+
+    def _python(self, value: object, depth: int) -> Json:
+        """Return the tag of what only Python has a type for, or ``None``."""
+        if (form := text_form(value)) is not None:
+            return {TAG: PYTHON_TAG, "value": [self._counted(part, len(part)) for part in form]}
+        if (kind := collection_kind(value)) is not None:
+            return {TAG: PYTHON_TAG, "value": [kind, self._list(value, depth + 2)]}  # type: ignore[arg-type]
+        if isinstance(value, dict) and any(type(key) is tuple for key in value):  # JSON has no text for one
+            return self._of_a_program(MapEntries(value), depth)
+        if isinstance(value, dict) and not all(type(key) is str for key in value):
+            keys = self._list(value, depth + 2)
+            return {TAG: PYTHON_TAG, "value": ["dict", self._object(value, depth + 2), keys]}
+        return None
 
     def _bytes(self, data: bytes) -> Json:
         self._counted(None, len(data) * 4 // 3)

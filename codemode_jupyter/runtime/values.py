@@ -31,7 +31,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
-def encode(value: object, *, limit: int | None = MAX_BYTES) -> str:
+def encode(value: object, *, limit: int | None = MAX_BYTES, native: bool = False) -> str:
     """Return the tagged JSON text of a Python value.
 
     Models, dataclasses, dates, decimals, paths, enums, UUIDs, numpy and pandas values are converted as pydantic or
@@ -44,6 +44,9 @@ def encode(value: object, *, limit: int | None = MAX_BYTES) -> str:
         What a tool returned, or any other value that must be kept.
     limit : int or None, default 1,000,000
         Largest size in UTF-8 bytes, inclusive; ``None``: no limit.
+    native : bool, default False
+        Say beside the JSON what Python has another type for, so that programs in Python get that: dates, times,
+        decimals, UUIDs, tuples, sets, keys that are no text. JavaScript reads the JSON alone.
 
     Raises
     ------
@@ -51,7 +54,7 @@ def encode(value: object, *, limit: int | None = MAX_BYTES) -> str:
         ``not_storable`` (a cycle, too deep, an object without a JSON form; ``data["path"]`` says where), ``too_large``.
     """
     try:
-        text = _dump(ValueWriter(limit).write(value, 0))
+        text = _dump(ValueWriter(limit, native=native).write(value, 0))
     except RecursionError:
         raise not_storable("is nested too deeply", "") from None
     if limit is not None and (size := byte_size(text)) > limit:
@@ -83,7 +86,7 @@ def decode(text: str) -> Any:
     """
     if _has_no_tags(text):
         return _parse(text, _PLAIN_DECODER)
-    return _read_all(ValueReader(), [_parse(text)])[0]
+    return _read_all(ValueReader(), [_parse(text, _VALUE_DECODER)])[0]
 
 
 def decode_arguments(text: str) -> list[Any]:
@@ -100,7 +103,7 @@ def decode_arguments(text: str) -> list[Any]:
     if _has_no_tags(text):
         value = _parse(text, _PLAIN_DECODER)
         return [] if value == {} else [value]
-    tree = _parse(text)
+    tree = _parse(text, _VALUE_DECODER)
     if isinstance(tree, dict) and tree.keys() == {TAG, "value"} and tree[TAG] == "arguments":
         items = tree["value"]
     else:
@@ -158,8 +161,14 @@ def _parse_int(text: str) -> Json:
     return value
 
 
+def _keep_float(text: str) -> Json:
+    """Read a number as Python does: ``1.0``, which JavaScript never writes, is no integer."""
+    value = float(text)
+    return number_tag(value) or value
+
+
 def _read_float(text: str) -> Any:
-    number = _parse_float(text)
+    number = _keep_float(text)
     return ValueReader().read(number) if isinstance(number, dict) else number
 
 
@@ -176,6 +185,7 @@ def _no_constant(name: str) -> NoReturn:
 
 # Made once: ``json.loads`` and ``json.dumps`` with options make one for each text.
 _DECODER = json.JSONDecoder(parse_float=_parse_float, parse_int=_parse_int, parse_constant=_no_constant)
+_VALUE_DECODER = json.JSONDecoder(parse_float=_keep_float, parse_int=_parse_int, parse_constant=_no_constant)
 _PLAIN_DECODER = json.JSONDecoder(parse_float=_read_float, parse_int=_read_int, parse_constant=_no_constant)
 """For texts without tags: what it gives is the value itself."""
 

@@ -19,6 +19,9 @@ JSON, except that an object with an own key ``$type`` is a tag::
     {"$type": "float", "value": "1.0"}                   from Python: a whole number that is a float
     {"$type": "tuple", "value": [item, ...]} / {"$type": "decimal", "value": "1.10"}           from Python
     {"$type": "datetime", "value": "2024-05-01T12:00:00.000001"}    from Python: what a Date cannot be
+    {"$type": "python", "value": [kind, json, exact?]}   what only Python has a type for, and the JSON that others read:
+        ["datetime" | "date" | "time" | "decimal" | "uuid", text], ["timedelta", ISO 8601 text, "<microseconds>"],
+        ["tuple" | "set", [item, ...]], ["dict", {text: item, ...}, [key, ...]]
     {"$type": "bytes", "value": "<base64>"}              Uint8Array (other views arrive as their visible bytes)
     {"$type": "arraybuffer", "value": "<base64>"}
     {"$type": "regexp", "value": [source, flags]}

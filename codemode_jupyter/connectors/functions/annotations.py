@@ -19,7 +19,7 @@ from typing import Annotated, Any, Union
 import typing_extensions
 from pydantic import AfterValidator, BeforeValidator
 
-from codemode_jupyter.connectors.functions.native_values import DateText, native
+from codemode_jupyter.connectors.functions.native_values import DateText, NativeText, native
 from codemode_jupyter.connectors.tool import ToolContext
 
 NATIVE = Annotated[Any, AfterValidator(native)]
@@ -42,7 +42,8 @@ def with_native_values(annotation: Any) -> Any:
     """Return an annotation that takes the values of a program as what Python has for them.
 
     Where it asks for no type, a Date is a ``datetime`` and a Set a ``set``; where a union has a choice, a Date is a
-    ``datetime`` and no text; where a literal names members of an enumeration, their values are these members.
+    ``datetime`` and no text, and what a program in Python had as one of its types is of that type; where a literal
+    names members of an enumeration, their values are these members.
     """
     said = annotation if typing.get_args(annotation) else typing.get_origin(annotation) or annotation
     for anything, with_native in _OF_ANYTHING.items():
@@ -50,8 +51,10 @@ def with_native_values(annotation: Any) -> Any:
             return with_native
     changed = _with_arguments(annotation, with_native_values)
     origin, members = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin in (Union, types.UnionType) and (datetime in members or date in members):
-        return Annotated[changed, BeforeValidator(_moment if datetime in members else _day)]
+    if origin in (Union, types.UnionType):
+        if datetime in members or date in members:
+            changed = Annotated[changed, BeforeValidator(_moment if datetime in members else _day)]
+        return Annotated[changed, BeforeValidator(functools.partial(_one_of, members))]
     if origin is typing.Literal and any(isinstance(member, enum.Enum) for member in members):
         return Annotated[changed, BeforeValidator(functools.partial(_member, members))]
     return changed
@@ -64,6 +67,10 @@ def _moment(value: Any) -> Any:
 def _day(value: Any) -> Any:
     moment = _moment(value)
     return moment.date() if moment is not value and not any(moment.timetuple()[3:6]) else value
+
+
+def _one_of(types_: tuple[Any, ...], value: Any) -> Any:
+    return value.native if isinstance(value, NativeText) and type(value.native) in types_ else value
 
 
 def _member(members: tuple[Any, ...], value: Any) -> Any:

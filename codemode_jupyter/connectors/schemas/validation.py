@@ -1,8 +1,8 @@
 """Arguments checked against a tool's JSON schema: every fault, with its path.
 
 Owns: validation against schemas that others wrote (a tool made by hand, MCP, OpenAPI, tool sets).
-Never does: fetch what a schema refers to, convert values, or fail on a schema: a part that cannot be read asks for
-nothing, and the rest still holds.
+Never does: fetch what a schema refers to, or fail on a schema: a part that cannot be read asks for nothing, and the
+rest still holds. It converts nothing but a ``Decimal`` of a program, which is a number where a text does not fit.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import asyncio
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from codemode_jupyter.connectors.faults import refuse_arguments
+from codemode_jupyter.connectors.functions.native_values import NativeText
 from codemode_jupyter.connectors.schemas.dialect import as_2020_12
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ MOST_FAULTS = 100
 
 @dataclass(frozen=True)
 class SchemaValidator:
-    """Checks arguments against a JSON schema, and returns them as they are.
+    """Checks arguments against a JSON schema, and returns them.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class SchemaValidator:
             ``invalid_arguments``; ``data["faults"]`` lists every fault with its path.
         """
         faults = self.faults(arguments)
+        if faults and (with_numbers := _with_numbers(arguments)) != arguments and not self.faults(with_numbers):
+            return with_numbers  # type: ignore[no-any-return]  # a dict as before
         if faults:
             properties = self.schema.get("properties") if isinstance(self.schema, Mapping) else None
             raise refuse_arguments(self.name, faults, [str(key) for key in properties or ()])
@@ -62,6 +66,16 @@ class SchemaValidator:
         from codemode_jupyter.connectors.schemas.checker import SchemaChecker  # noqa: PLC0415  slow to import
 
         return SchemaChecker(as_2020_12(self.schema), MOST_FAULTS)
+
+
+def _with_numbers(value: Any) -> Any:
+    """Return a value in which every ``Decimal`` is a number."""
+    if isinstance(value, NativeText) and isinstance(value.native, Decimal) and value.native.is_finite():
+        whole = value.native == value.native.to_integral_value()
+        return int(value.native) if whole else float(value.native)
+    if isinstance(value, dict):
+        return {key: _with_numbers(item) for key, item in value.items()}
+    return [_with_numbers(item) for item in value] if isinstance(value, list) else value
 
 
 async def load_checker() -> None:

@@ -53,6 +53,8 @@ tagReaders.set("float", (value) => Number(value));
 tagReaders.set("decimal", (value) => `${value}`);
 tagReaders.set("datetime", (value) => new RealDate(value));
 tagReaders.set("tuple", (value) => value.map(readTree));
+// Of a tool: JavaScript's part of what stands there.
+tagReaders.set("python", ([, plain]) => readTree(plain));
 tagReaders.set("bigint", (value) => BigInt(value));
 tagReaders.set("date", (value) => new RealDate(value ?? Number.NaN));
 tagReaders.set("map", (value) => {

@@ -30,6 +30,7 @@ NOTHING = f'{{"{TAG}":"undefined"}}'
 """The text of what was not given."""
 
 _HALF = re.compile("[\ud800-\udfff]")
+_MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMES = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
 
@@ -84,11 +85,15 @@ class _Writer:
             return _moment(value)
         if isinstance(value, Decimal):
             return {TAG: "decimal", "value": str(value)}
-        if isinstance(value, date | time):
-            return value.isoformat()
+        if isinstance(value, date):
+            return _python("date", value.isoformat())
+        if isinstance(value, time):
+            return _python("time", value.isoformat())
         if isinstance(value, timedelta):
-            return _number(value.total_seconds())
-        if isinstance(value, uuid.UUID | PurePath | Fraction | re.Pattern):
+            return _python("timedelta", _duration(value), str(value // _MICROSECOND))
+        if isinstance(value, uuid.UUID):
+            return _python("uuid", str(value))
+        if isinstance(value, PurePath | Fraction | re.Pattern):
             return value.pattern if isinstance(value, re.Pattern) else str(value)
         if isinstance(value, int):
             return self._integer(int(value))
@@ -165,6 +170,17 @@ class _Writer:
         raise NotStorableError(f"{self._what}{' at ' + where if where else ''} {why}; it cannot be recorded. {hint}")
 
 
+def _python(kind: str, *form: str) -> Any:
+    return {TAG: "python", "value": [kind, *form]}
+
+
+def _duration(value: timedelta) -> str:
+    """Return ISO 8601's form of a duration, in days and seconds."""
+    sign, whole = ("-", -value) if value < timedelta(0) else ("", value)
+    fraction = f".{whole.microseconds:06}".rstrip("0") if whole.microseconds else ""
+    return f"{sign}P{whole.days}DT{whole.seconds}{fraction}S"
+
+
 def _number(value: float) -> Any:
     if math.isfinite(value):
         if value == 0 and math.copysign(1, value) < 0:
@@ -192,6 +208,23 @@ def _read(tree: Any) -> Any:
         except (ValueError, TypeError, LookupError, OverflowError):
             pass
     return {key: _read(item) for key, item in tree.items()}
+
+
+def _of_python(kind: str, plain: Any, exact: Any = None) -> Any:  # noqa: PLR0911  one case for each kind
+    match kind:
+        case "datetime":
+            return datetime.fromisoformat(plain)
+        case "date":
+            return date.fromisoformat(plain)
+        case "time":
+            return time.fromisoformat(plain)
+        case "timedelta":
+            return timedelta(microseconds=int(exact))
+        case "uuid":
+            return uuid.UUID(plain)
+        case "dict":
+            return _tagged("map", list(zip(exact, plain.values(), strict=True)))
+    return _tagged(kind, plain)
 
 
 def _tagged(kind: str, value: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one case for each tag of the wire form
@@ -222,6 +255,8 @@ def _tagged(kind: str, value: Any) -> Any:  # noqa: C901, PLR0911, PLR0912  one 
                 return items
         case "tuple":
             return tuple(_read(item) for item in value)
+        case "python":
+            return _of_python(*value)
         case "bytes" | "arraybuffer":
             return base64.b64decode(value)
         case "error":
