@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -106,25 +107,33 @@ def test_the_wheel_stays_small(wheel):
     assert 5_000_000 < added < 15_000_000
 
 
-def test_without_the_npm_registry_the_wheel_is_built_without_python_and_says_so(tmp_path, wheel):
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The source distribution, unpacked."""
+    folder = tmp_path_factory.mktemp("sources")
+    archive, _ = build(tmp_path_factory.mktemp("sdist"), "sdist")
+    with tarfile.open(archive) as unpacked:
+        unpacked.extractall(folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz")
+
+
+def test_the_source_distribution_builds_the_same_wheel(tmp_path, sources, wheel):
+    built, _ = build(tmp_path, root=sources, **NO_NPM)
+    assert {(one.filename, one.CRC) for one in zipfile.ZipFile(built).infolist()} == {
+        (one.filename, one.CRC) for one in wheel.infolist()
+    }
+
+
+def test_without_the_npm_registry_the_wheel_is_built_without_python_and_says_so(tmp_path, sources, wheel):
+    shutil.copytree(sources, tmp_path / "sources")
+    with (tmp_path / "sources/codemode_jupyter/sandbox/python/guest/__init__.py").open("a") as file:
+        file.write("# not what any set was made of\n")
     (tmp_path / "built").mkdir()
-    built, said = build(tmp_path / "built", **NO_NPM, XDG_CACHE_HOME=str(tmp_path / "cache"))
+    built, said = build(tmp_path / "built", root=tmp_path / "sources", XDG_CACHE_HOME=str(tmp_path / "cache"), **NO_NPM)
     assert "WARNING: the wheel is built without the files of the sandbox's Python." in said
     assert "cannot be fetched from the npm registry" in said
     without = set(zipfile.ZipFile(built).namelist())
     assert {name.rsplit("/", 1)[-1] for name in set(wheel.namelist()) - without} == {f"{name}.gz" for name in FILES}
-
-
-def test_the_source_distribution_builds_the_same_wheel(tmp_path, wheel):
-    (tmp_path / "sdist").mkdir()
-    archive, _ = build(tmp_path / "sdist", "sdist")
-    with tarfile.open(archive) as sources:
-        sources.extractall(tmp_path, filter="data")
-    (tmp_path / "built").mkdir()
-    built, _ = build(tmp_path / "built", root=tmp_path / archive.name.removesuffix(".tar.gz"), **NO_NPM)
-    assert {(one.filename, one.CRC) for one in zipfile.ZipFile(built).infolist()} == {
-        (one.filename, one.CRC) for one in wheel.infolist()
-    }
 
 
 def test_the_wheel_carries_the_licence_and_names_those_of_others(wheel):
