@@ -6,7 +6,6 @@ the Worker is the boundary.
 
 from __future__ import annotations
 
-import importlib
 import io
 import shutil
 import sys
@@ -43,4 +42,8 @@ def make_importable() -> None:
     SITE.mkdir(parents=True, exist_ok=True)
     if str(SITE) not in sys.path:
         sys.path.append(str(SITE))
-    importlib.invalidate_caches()
+    # Not `importlib.invalidate_caches()`, which reads the list of the whole standard library again.
+    sys.path_importer_cache.pop(str(SITE), None)
+    metadata = sys.modules.get("importlib.metadata")
+    if metadata is not None:
+        metadata.MetadataPathFinder.invalidate_caches()
