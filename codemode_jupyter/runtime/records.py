@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from codemode_jupyter.connectors.questions import Question
 from codemode_jupyter.program import truncate_response, truncate_result
 from codemode_jupyter.runtime.plain import plain, with_console
-from codemode_jupyter.sandbox.python.packages.package import Package
+from codemode_jupyter.sandbox.python.packages.package import PACKAGE_CODES, Package
 
 CallState: TypeAlias = Literal[
     "executing",
@@ -51,6 +51,7 @@ NEVER_RAN = frozenset(
         "stale_decision",
         "no_sandbox",
         "no_page",
+        *PACKAGE_CODES,
     }
 )
 """Codes of errors that came before the program could run."""

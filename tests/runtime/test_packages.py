@@ -154,6 +154,7 @@ async def test_a_run_whose_packages_cannot_be_had_fails_before_it_begins(make, i
     assert (outcome.status, outcome.error.code, list(outcome.calls)) == ("error", "package_not_found", [])
     assert "nowhere" in outcome.error.message
     assert outcome.to_wire()["code"] == "package_not_found"
+    assert "Code execution failed" not in outcome.to_wire()["error"]
     assert (await runtime.execution(outcome.execution_id)).status == "error"
 
 

@@ -218,6 +218,10 @@ async def test_a_project_is_built_once_for_the_same_files_and_anew_for_others(in
     (lib / "mylib.py").write_text("VALUE = 2\n")
     assert (await resolved(lib))["mylib"].sha256 != first["mylib"].sha256
     assert len(built) == 2
+    (lib / "mylib" / "build").mkdir(parents=True)
+    (lib / "mylib" / "build" / "part.py").touch()
+    await resolved(lib)
+    assert len(built) == 3
 
 
 async def test_a_projects_wheel_is_built_again_for_a_recorded_run_and_said_to_be_gone_when_it_is_another(
@@ -272,6 +276,13 @@ async def test_compiled_code_of_a_project_is_given_to_pyodide_build_where_it_is_
     monkeypatch.setattr(commands.Commands, "run", build)
     assert (await resolved(native))["native"].filename.endswith(f"{PLATFORM}.whl")
     assert asked[0][:4] == ["-m", "pyodide_cli", "build", str(native)]
+
+
+async def test_extras_of_a_wheel_on_disk_are_had_as_well(index, tmp_path):
+    wheel(index.folder, "more")
+    mine = wheel(tmp_path, "mine", requires=["more; extra == 'all'"])
+    assert list(await resolved(f"{mine}[all]")) == ["mine", "more"]
+    assert list(await resolved(mine)) == ["mine"]
 
 
 async def test_a_wheel_on_disk_is_taken_if_it_fits(index, tmp_path):
@@ -412,6 +423,8 @@ async def test_a_distribution_whose_files_are_not_what_it_lists_is_refused(index
         ({}, {"file_name": "../../etc/passwd"}),
         ({}, {"file_name": "http://elsewhere.example/fast-1.0-py3-none-any.whl"}),
         ({}, {"file_name": 5}),
+        ({}, {"file_name": "..%2F..%2Foutside.whl"}),
+        ({}, {"sha256": "../x"}),
     ],
 )
 async def test_a_distribution_that_does_not_fit_is_refused(index, tmp_path, info, changes):

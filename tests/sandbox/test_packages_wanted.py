@@ -1,8 +1,12 @@
 """What a user may name as a package, and what is refused before anything is fetched."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from codemode_jupyter import CodemodeError, Runtime
+from codemode_jupyter.sandbox.python.packages import package
 from codemode_jupyter.sandbox.python.packages.package import Package, packages_text, read_packages
 from codemode_jupyter.sandbox.python.packages.package_set import PackageSet
 from codemode_jupyter.sandbox.python.packages.target import fits
@@ -76,6 +80,12 @@ def test_wheels_of_pure_python_and_of_the_sandboxs_platform_fit_and_no_others():
     others = ["cp314-cp314-manylinux_2_17_x86_64", f"cp313-cp313-{PLATFORM}", "cp314-cp314-pyemscripten_2025_0_wasm32"]
     assert not any(fits(f"x-1.0-{tag}.whl") for tag in others)
     assert not fits("x.whl")
+
+
+def test_every_code_of_the_room_is_among_those_that_say_why_packages_cannot_be_had():
+    texts = [path.read_text(encoding="utf-8") for path in Path(package.__file__).parent.glob("*.py")]
+    raised = {code for text in texts for code in re.findall(r'CodemodeError\(\s*"(\w+)"', text)}
+    assert raised == package.PACKAGE_CODES
 
 
 def test_a_record_is_read_as_it_was_written_and_what_is_none_is_refused():

@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.python.packages.archive import sha256_of
-from codemode_jupyter.sandbox.python.packages.package import Package, Place
+from codemode_jupyter.sandbox.python.packages.package import Package, Place, is_filename, is_sha256
 from codemode_jupyter.sandbox.python.packages.target import ABI_VERSION, PYTHON, fits
 
 LOCK_NAME = "pyodide-lock.json"
@@ -157,12 +157,14 @@ class Distribution:
         if not address.startswith(self.base):  # elsewhere, never on this machine's disk
             address = _checked_address(address)
         filename = urllib.parse.unquote(address.rpartition("/")[2])
+        if not is_filename(filename) or not is_sha256(entry["sha256"]):
+            raise ValueError(entry)
         return Listed(
             str(canonicalize_name(entry["name"])),
             str(entry["version"]),
             filename,
             address,
-            str(entry["sha256"]),
+            entry["sha256"],
             "dynlib" if entry.get("install_dir") == "dynlib" else "site",
             tuple(str(canonicalize_name(name)) for name in entry.get("depends", ())),
             filename.endswith(".whl") and entry.get("package_type", "package") == "package",

@@ -19,6 +19,28 @@ Origin: TypeAlias = Literal["index", "project", "file", "distribution"]
 Place: TypeAlias = Literal["site", "dynlib"]
 """Where it is unpacked: beside other packages, or beside shared libraries that packages load."""
 
+PACKAGE_CODES = frozenset(
+    {
+        "distribution_unreachable",
+        "invalid_distribution",
+        "invalid_package",
+        "invalid_record",
+        "package_build_failed",
+        "package_cache_unwritable",
+        "package_conflict",
+        "package_failed",
+        "package_gone",
+        "package_hash_mismatch",
+        "package_index_unreachable",
+        "package_needs_build",
+        "package_no_wheel",
+        "package_not_found",
+        "package_other_platform",
+        "pip_missing",
+    }
+)
+"""Codes of errors that say why packages cannot be had."""
+
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,200}[a-z0-9])?")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,100}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -72,13 +94,23 @@ def read_packages(text: str) -> tuple[Package, ...]:
         raise CodemodeError("invalid_record", f"The recorded packages cannot be read: {error!r:.200}.") from None
 
 
+def is_filename(text: str) -> bool:
+    """Tell whether a text can be the name of a package's file, and leads to no other folder."""
+    return _FILENAME.fullmatch(text) is not None
+
+
+def is_sha256(text: object) -> bool:
+    """Tell whether a text is a SHA-256 in hexadecimal digits."""
+    return isinstance(text, str) and _SHA256.fullmatch(text) is not None
+
+
 def _read(entry: Any) -> Package:
     package = Package(**entry)
     if (
         not _NAME.fullmatch(package.name)
         or not _VERSION.fullmatch(package.version)
-        or not _SHA256.fullmatch(package.sha256)
-        or not _FILENAME.fullmatch(package.filename)
+        or not is_sha256(package.sha256)
+        or not is_filename(package.filename)
         or package.origin not in get_args(Origin)
         or package.place not in get_args(Place)
     ):

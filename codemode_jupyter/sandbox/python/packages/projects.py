@@ -10,20 +10,24 @@ import hashlib
 import os
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from packaging.utils import parse_wheel_filename
 
 from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.sandbox.python.packages.archive import Archive
+from codemode_jupyter.sandbox.python.packages.archive import Archive, sha256_of
 from codemode_jupyter.sandbox.python.packages.commands import Commands, Done
 from codemode_jupyter.sandbox.python.packages.package import Origin, Package
 from codemode_jupyter.sandbox.python.packages.pip import DOWNLOAD_SECONDS, Pip
 from codemode_jupyter.sandbox.python.packages.target import DESCRIBED, PYTHON, fits
 
-_NOT_SOURCE = {"__pycache__", "build", "dist", "node_modules", "venv", "env"}
-"""Folders that hold what builds and tools leave behind. Hidden ones are left out as well."""
+_LEFT_BEHIND = ("__pycache__", "node_modules")
+"""Folders of what tools leave behind. Hidden ones, virtual environments and ``*.egg-info`` are left out as well."""
+
+_BUILT = ("build", "dist")
+"""The same, at the top of a project."""
 
 
 def project_digest(project: Path) -> str:
@@ -37,12 +41,17 @@ def project_digest(project: Path) -> str:
     digest = hashlib.sha256()
     try:
         for path in _source_files(project):
+            status = path.stat()
             digest.update(f"\0{path.relative_to(project).as_posix()}\0".encode("utf-8", "surrogateescape"))
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
+            digest.update(_digest_of(path, status.st_size, status.st_mtime_ns).encode())
     except OSError as error:
         raise CodemodeError("package_not_found", f"The project at {str(project)!r} cannot be read: {error}.") from None
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=100_000)
+def _digest_of(path: Path, size: int, changed: int) -> str:  # noqa: ARG001  another size or time, another content
+    return sha256_of(path)
 
 
 def _source_files(project: Path) -> Iterator[Path]:
@@ -51,7 +60,7 @@ def _source_files(project: Path) -> Iterator[Path]:
             name
             for name in folders
             if not name.startswith(".")
-            and name not in _NOT_SOURCE
+            and name not in (_LEFT_BEHIND if Path(folder) != project else (*_LEFT_BEHIND, *_BUILT))
             and not name.endswith(".egg-info")
             and not (Path(folder) / name / "pyvenv.cfg").exists()
         )
