@@ -98,20 +98,6 @@ async def test_a_program_uses_a_real_package_of_the_index_that_pip_is_configured
     assert (package.name, len(package.sha256), package.origin) == ("humanize", 64, "index")
 
 
-async def test_a_compiled_package_of_the_index_runs_in_the_sandbox(make):
-    runtime = make("pydantic")
-    try:
-        found = {package.name: package for package in await runtime.packages()}
-    except CodemodeError as fault:
-        if fault.code not in ("package_index_unreachable", "package_other_platform"):
-            raise
-        pytest.skip(f"no index has a wheel for the sandbox's platform: {fault.message}")
-    assert "wasm32" in found["pydantic-core"].filename
-    code = 'import pydantic\nclass Row(pydantic.BaseModel):\n    id: int\nRow.model_validate_json(\'{"id": "7"}\')'
-    outcome = await execute(runtime, f"{code}.id")
-    assert outcome.result == 7, outcome
-
-
 async def test_a_project_of_ones_own_is_built_and_used_and_a_changed_one_is_taken_by_the_next_run(
     make, index, tmp_path
 ):

@@ -11,6 +11,7 @@ from codemode_jupyter.sandbox.protocol import PackageFile
 from codemode_jupyter.sandbox.python.making import ensure_assets
 from codemode_jupyter.sandbox.python.packages import folder
 from codemode_jupyter.sandbox.python.packages.archive import Archive, sha256_of
+from codemode_jupyter.sandbox.python.packages.package_set import PackageSet
 from tests.package_index import wheel
 from tests.sandbox.kernel import Kernel, evaluate, failure
 
@@ -56,6 +57,19 @@ import importlib.metadata, importlib.resources, shop
         assert await value_of(sandbox, source, shop, tax) == [55, "2.1", "é"]
         assert await value_of(sandbox, missing, shop) is True
         assert await value_of(sandbox, missing) is True
+
+
+async def test_a_compiled_package_of_an_index_runs_in_the_sandbox(sandbox):
+    packages = PackageSet(["pydantic"])
+    try:
+        found = await packages.resolved()
+    except CodemodeError as fault:
+        if fault.code not in ("package_index_unreachable", "package_other_platform"):
+            raise
+        pytest.skip(f"no index has a wheel for the sandbox's platform: {fault.message}")
+    assert any("wasm32" in package.filename for package in found)
+    source = 'import pydantic\nclass Row(pydantic.BaseModel):\n    id: int\nRow.model_validate_json(\'{"id": "7"}\').id'
+    assert await value_of(sandbox, source, *await packages.files(found)) == 7
 
 
 async def test_programs_with_packages_of_the_same_name_run_side_by_side(sandbox, tmp_path):
