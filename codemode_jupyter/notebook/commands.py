@@ -184,10 +184,10 @@ async def _snippets(runtime: Runtime, _given: Namespace) -> str:
     if not snippets:
         return "No snippet has been saved yet: %codemode save NAME ID saves the program of an execution."
     rows = [
-        (one_line(snippet.name, 40), local_time(snippet.saved_at), one_line(snippet.description, 70))
+        (one_line(snippet.name, 40), snippet.language, local_time(snippet.saved_at), one_line(snippet.description, 70))
         for snippet in snippets
     ]
-    return table(("NAME", "SAVED", "DESCRIPTION"), rows)
+    return table(("NAME", "LANGUAGE", "SAVED", "DESCRIPTION"), rows)
 
 
 async def _inbox(runtime: Runtime, _given: Namespace) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Coroutine
+from typing import Any
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno_binary import find_deno
@@ -20,7 +22,20 @@ from codemode_jupyter.sandbox.session import PassSession
 __all__ = ["INSTALL_HINT", "DenoExecutor", "find_deno"]
 
 _ENDED_BY_PROGRAM = ("completed", "failed", "paused", "diverged", "needs_python")
+LOADING_SECONDS = 60.0
+"""For how long Python is waited for before the time of the program runs."""
+
 INSTALL_HINT = "Run `pip install 'codemode-jupyter[headless]'`."
+
+
+async def _either(one: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, Any], seconds: float) -> None:
+    """Return when one of the two has ended, or the time is over."""
+    tasks = {asyncio.ensure_future(one), asyncio.ensure_future(other)}
+    try:
+        await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 class DenoExecutor:
@@ -93,6 +108,8 @@ class DenoExecutor:
         run_id = process.open(run, python, request.packages)
         is_over = False
         try:
+            if python is not None:
+                await _either(run.loaded.wait(), session.wait(), LOADING_SECONDS)
             session.start()
             end = await session.wait()
             is_over = end.kind in _ENDED_BY_PROGRAM

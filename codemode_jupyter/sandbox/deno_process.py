@@ -62,11 +62,15 @@ _FLAGS = (
 
 
 class DenoRun:
-    """One Worker in the process, as the executor sees it: where its texts go."""
+    """One Worker in the process, as the executor sees it: where its texts go.
+
+    ``loaded`` is set once a Worker with Python in it has that.
+    """
 
     def __init__(self, receive: Callable[[str], None], fail: Callable[[Failure, str], None]) -> None:
         self.receive = receive
         self.fail = fail
+        self.loaded = asyncio.Event()
 
 
 class DenoProcess:
@@ -187,6 +191,8 @@ class DenoProcess:
             return
         if kind == "text":
             run.receive(text)
+        elif kind == "loaded":
+            run.loaded.set()
         elif kind in get_args(Failure):
             run.fail(kind, text)  # type: ignore[arg-type]  # one of the failures, checked above
 

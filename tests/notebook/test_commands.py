@@ -176,7 +176,7 @@ def test_recover_says_what_cannot_be_taken_up_and_why(says, bench, cut_off):
 def test_a_snippet_is_saved_listed_and_removed(says, bench, paused):
     assert "'put'" in says(f"%codemode save put {short_id(paused)} -d 'Put a jar away'").replace('"', "'")
     printed = says("%codemode snippets")
-    assert "put" in printed
+    assert "put javascript" in " ".join(printed.split())
     assert "Put a jar away" in printed
     failure = bench.fails("%codemode rm putt")
     assert failure.code == "unknown_snippet"

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from codemode_jupyter.sandbox.deno import DenoExecutor
+from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
+from codemode_jupyter.sandbox.python.making import ensure_assets
 from tests.runtime.differences import DIFFERENCES, ELSEWHERE
-from tests.runtime.vectors import CORPUS, Teller, comparable
+from tests.runtime.vectors import CORPUS, Teller, comparable, programs_in_python
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -27,11 +29,31 @@ async def deno() -> AsyncIterator[DenoExecutor]:
     await executor.close()
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case["name"] not in ELSEWHERE], ids=lambda case: case["name"]
-)
+@pytest.fixture(scope="module")
+def deno_with_python(deno: DenoExecutor) -> DenoExecutor:
+    try:
+        ensure_assets(find_deno())
+    except CodemodeError as error:
+        pytest.skip(str(error))
+    return deno
+
+
+PROGRAMS = programs_in_python()
+HERE = [case for case in CASES if case["name"] not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("case", HERE, ids=lambda case: case["name"])
 async def test_a_scenario_gives_the_references_facts_or_ours_that_are_in_the_table(case, deno, tmp_path):
-    teller = Teller(tmp_path, deno)
+    await play(case, Teller(tmp_path, deno))
+
+
+@pytest.mark.parametrize("case", HERE, ids=lambda case: case["name"])
+async def test_a_scenario_in_python_gives_the_same_facts(case, deno_with_python, tmp_path):
+    teller = Teller(tmp_path, deno_with_python, PROGRAMS.get(case["name"], []))
+    await play(case, teller)
+
+
+async def play(case, teller):
     statuses, differing = [], []
     for step in case["steps"]:
         got = await teller.play(step)
@@ -42,11 +64,17 @@ async def test_a_scenario_gives_the_references_facts_or_ours_that_are_in_the_tab
             differing.append((step["op"], theirs, ours))
     await teller.runtime.close()
     if case["name"] in DIFFERENCES:
-        assert " ".join(statuses) == DIFFERENCES[case["name"]][0]
+        assert " ".join(statuses) == DIFFERENCES[case["name"]][0], differing
         assert differing, "this scenario agrees: take it out of the table"
     else:
         assert not differing
 
 
 async def test_the_tables_name_scenarios_that_exist():
-    assert {*DIFFERENCES, *ELSEWHERE} <= {case["name"] for case in CASES}
+    assert {*DIFFERENCES, *ELSEWHERE, *PROGRAMS} <= {case["name"] for case in CASES}
+
+
+async def test_every_program_of_a_scenario_has_one_in_python():
+    for case in HERE:
+        programs = PROGRAMS.get(case["name"], [])
+        assert len(programs) == sum(step["op"] == "exec" for step in case["steps"]), case["name"]

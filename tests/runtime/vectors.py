@@ -24,6 +24,13 @@ from codemode_jupyter.sandbox.protocol import Executor
 CORPUS = Path(__file__).parents[3] / "shared" / "vectors" / "runtime.json"
 
 
+def programs_in_python() -> dict[str, list[str]]:
+    """Return the programs of each scenario in Python, by its name."""
+    _, *scenarios = (Path(__file__).parent / "python_scenarios.txt").read_text(encoding="utf-8").split("\n== ")
+    named = (scenario.split("\n", 1) for scenario in scenarios)
+    return {name: programs.strip("\n").split("\n--\n") for name, programs in named}
+
+
 class Shelf(Connector):
     """The connector of the corpus, as its notes describe it."""
 
@@ -102,9 +109,10 @@ class Shelf(Connector):
 
 
 class Teller:
-    """Plays one scenario on a fresh runtime."""
+    """Plays one scenario on a fresh runtime; with ``python`` its programs are these, in that language."""
 
-    def __init__(self, folder: Path, executor: Executor) -> None:
+    def __init__(self, folder: Path, executor: Executor, python: list[str] | None = None) -> None:
+        self._python = None if python is None else iter(python)
         self.shelf = Shelf()
         self._folder = folder
         self._executor = executor
@@ -126,11 +134,14 @@ class Teller:
             self._options["max_executions"] = given["maxExecutions"]
             self.runtime.max_executions = given["maxExecutions"]
         code = given["code"]
-        if "…(1000032 characters)" in code:
-            code = "async () => { /* " + "x" * 1_000_000 + " */ }"
+        language, comment = "javascript", "async () => { /* {} */ }"
+        if self._python is not None:
+            code, language, comment = next(self._python), "python", "# {}"
+        if "…(1000032 characters)" in given["code"]:
+            code = comment.replace("{}", "x" * 1_000_032)
         # At least a second: on a busy machine a sandbox takes longer to begin than the corpus' 200 ms.
         timeout = max(1.0, given["timeout"] / 1000) if "timeout" in given else None
-        outcome = await self.runtime.execute(code, timeout=timeout)
+        outcome = await self.runtime.execute(code, timeout=timeout, language=language)
         self._see(outcome)
         return told(outcome)
 

@@ -4,10 +4,11 @@
 // words parted by single blanks, the last of which goes to the end of the line. Standard input brings `open ID LANGUAGE`,
 // `close ID` and `send ID TEXT`, and first of all `init SECRET SOURCE` (the Workers' source as JSON); before the first
 // program in Python, `python SECRET {source, folder}`; right after `open`, `packages ID [{name, path, place}]`. Standard
-// output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not written here. A program's text is never
-// looked into but for what no runtime sends: a line break would end its line.
+// output takes `SECRET KIND ID TEXT`: what does not begin with the secret was not written here; `loaded` says that a Worker
+// with an engine of its own has that. A program's text is never looked into but for what no runtime sends: a line break
+// would end its line.
 
-/** @typedef {{worker: Worker, port: MessagePort, textsInARow: number}} Sandbox */
+/** @typedef {{worker: Worker, port: MessagePort, textsInARow: number, loaded: Promise<void>}} Sandbox */
 
 /** Longest text of a Worker, in UTF-16 units. */
 const MAX_TEXT_LENGTH = 16 * 2 ** 20;
@@ -95,8 +96,12 @@ function makeSandbox(url, assets) {
   const worker = new Worker(url, /** @type {WorkerOptions} */ (options));
   const { port1, port2 } = new MessageChannel();
   worker.onerror = (event) => event.preventDefault();
+  /** @type {Promise<void>} */
+  const loaded = new Promise((resolve) => {
+    worker.onmessage = () => resolve();
+  });
   worker.postMessage(assets, [port2]);
-  return { worker, port: port1, textsInARow: 0 };
+  return { worker, port: port1, textsInARow: 0, loaded };
 }
 
 /**
@@ -108,6 +113,9 @@ function open(id, language) {
   const sandbox = (workers.get(language) ?? workers.get("javascript"))?.take();
   if (sandbox === undefined) return;
   sandboxes.set(id, sandbox);
+  sandbox.loaded.then(() => {
+    if (sandboxes.has(id)) tell("loaded", id, "");
+  });
   let total = 0;
   sandbox.port.onmessage = ({ data }) => {
     if (typeof data !== "string") return fail(id, "protocol", "The sandbox sent something that is not text.");
