@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from codemode_jupyter.sandbox.browser import BrowserExecutor
     from codemode_jupyter.sandbox.deno import DenoExecutor
     from codemode_jupyter.sandbox.protocol import Executor
+    from codemode_jupyter.sandbox.python.packages.package import Package
 
 __all__ = [
     "BrowserExecutor",
@@ -53,6 +54,7 @@ __all__ = [
     "OutboundRequest",
     "OutboundResponse",
     "Outcome",
+    "Package",
     "PendingCall",
     "Runtime",
     "Snippet",
@@ -90,6 +92,7 @@ _HOMES = {
     "OutboundRequest": "connectors.http.outbound_messages",
     "OutboundResponse": "connectors.http.outbound_messages",
     "Outcome": "runtime.records",
+    "Package": "sandbox.python.packages.package",
     "PendingCall": "runtime.records",
     "Runtime": "runtime.runtime",
     "Snippet": "runtime.records",

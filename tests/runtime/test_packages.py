@@ -156,6 +156,13 @@ async def test_javascript_fetches_nothing_until_it_runs_a_snippet_in_python(make
     assert [str(one) for one in (await runtime.execution(outcome.execution_id)).packages] == ["lib 1.0"]
 
 
+async def test_a_model_is_told_the_names_of_packages_and_no_path(make, tmp_path):
+    mylib = project(tmp_path / "folder", "mylib", "")
+    described = make("humanize>=4", mylib).tool(language="python").description
+    assert "`import` also finds humanize, mylib." in described
+    assert str(tmp_path) not in described
+
+
 async def test_what_is_fetched_is_said_and_stop_ends_it(make, index, monkeypatch):
     wheel(index.folder, "lib", "1.0")
     released, page = threading.Event(), index.page

@@ -291,6 +291,20 @@ async def test_a_wheel_on_disk_is_taken_if_it_fits(index, tmp_path):
     assert fault.code == "package_other_platform"
 
 
+async def test_a_cache_that_cannot_be_written_is_said(index, tmp_path):
+    wheel(index.folder, "lib")
+    (tmp_path / "cache").write_text("no folder")
+    fault = await refusal("lib")
+    assert fault.code == "package_cache_unwritable"
+
+
+async def test_pip_that_takes_too_long_is_ended(index, monkeypatch):
+    monkeypatch.setattr(pip, "DOWNLOAD_SECONDS", 0.01)
+    fault = await refusal("lib")
+    assert fault.code == "package_failed"
+    assert "longer than 0.01 s" in fault.message
+
+
 async def test_a_kernel_without_pip_is_told_how_to_have_it(index, monkeypatch):
     monkeypatch.setattr(pip, "find_spec", lambda _: None)
     fault = await refusal("lib")
@@ -378,6 +392,11 @@ async def test_what_no_index_has_comes_from_a_distribution_with_the_libraries_it
     shutil.rmtree(tmp_path / "cache")
     files = await PackageSet((), where).files(tuple(found.values()))
     assert [file.name for file in files] == ["fast", "libfast", "pure"]
+    shutil.rmtree(tmp_path / "cache")
+    with pytest.raises(CodemodeError) as refused:
+        await PackageSet().files(tuple(found.values()))
+    assert refused.value.code == "package_gone"
+    assert "pyodide_distribution" in refused.value.message
 
 
 async def test_a_distribution_may_be_an_address(index, tmp_path):

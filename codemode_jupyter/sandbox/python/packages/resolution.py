@@ -124,7 +124,9 @@ class Resolver:
         return page
 
     def _found_again(self, package: Package, folder: Path) -> Path | None:
-        if self.distribution is not None and self.distribution.has(package):
+        if package.origin == "distribution":
+            if self.distribution is None or not self.distribution.has(package):
+                return None
             return self.distribution.fetch(self.distribution.files[package.name], folder)
         if package.origin == "index":
             pip = Pip(self.commands, folder)
