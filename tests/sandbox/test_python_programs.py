@@ -274,6 +274,37 @@ there = noon.astimezone(zoneinfo.ZoneInfo("America/New_York"))
     assert await value_of(python, source) == ["2026-07-01T12:00:00+02:00", "2026-07-01 06:00:00-04:00", True]
 
 
+KNOTS = """
+import weakref
+class Knot:
+    def __init__(self, n):
+        self.me = self
+        weakref.finalize(self, print, "freed", n)
+def draw():
+    knots = [[] for _ in range(5_000)]
+    for knot in knots:
+        knot.append(knot)
+for n in range(10):
+    Knot(n)
+print("before")
+await codemode.step("draw", draw)
+for n in range(40):
+    junk = [[[]] for _ in range(97)]
+    print(n)
+await it.gated()
+"""
+
+
+async def test_garbage_is_collected_at_the_same_moments_in_every_pass(python):
+    kernel = Kernel(KNOTS, language="python")
+    await kernel.run(python)
+    first = list(kernel.lines)
+    kernel.approve()
+    await kernel.run(python)
+    assert kernel.lines == first
+    assert ("log", "freed 3") in first
+
+
 async def test_what_javascript_reaches_from_python_is_empty_handed(python):
     source = (
         "import js\nfound = [name for name in ('fetch', 'Deno', 'WebSocket', 'process') "

@@ -7,6 +7,7 @@ runtime, which numbers it, serves it from the log or asks the kernel.
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -37,6 +38,7 @@ class Calls:
         self._loop = loop
         self._futures: dict[int, asyncio.Future[str]] = {}
         self._last = 0
+        self._step_numbers: set[int] = set()
         self._steps: dict[int, Callable[[], Any]] = {}
 
     def call(self, connector: str, method: str, arguments: str) -> Coroutine[Any, Any, Any]:
@@ -51,6 +53,7 @@ class Calls:
 
         def begin(number: int) -> None:
             self._steps[number] = run
+            self._step_numbers.add(number)
             self._bridge.step(number, name)
 
         return decode(await self._made(begin))
@@ -72,6 +75,10 @@ class Calls:
     def deliver(self, number: int, text: str, failed: bool) -> None:  # noqa: FBT001  called from JavaScript
         """Hand a call its outcome."""
         future = self._futures.pop(number)
+        if number in self._step_numbers:
+            self._step_numbers.discard(number)
+            # What a step left behind is garbage of one pass alone; the next collection is to come as in all others.
+            gc.collect()
         if future.done():  # its task was cancelled
             return
         if failed:

@@ -71,7 +71,8 @@ class Pass:
         self._loop.fire(timer)
 
     def run_step(self, number: int) -> None:
-        """Run the function of a step; it draws random numbers of its own."""
+        """Run the function of a step; it draws random numbers of its own, and nothing of the program is freed by it."""
+        gc.disable()
         self._start(self._step(number, self._calls.function_of_step(number)))
 
     def _start(self, work: Any) -> None:
@@ -139,9 +140,11 @@ class Pass:
                 value = await value
             text = encode(value, "The result of a step")
         except BaseException as error:  # noqa: BLE001  a step's error is its outcome
+            gc.enable()
             random.setstate(state)
             self._bridge.stepFailed(number, json.loads(failures.failure(error))["error"])
         else:
+            gc.enable()
             random.setstate(state)
             self._bridge.stepDone(number, text)
 
