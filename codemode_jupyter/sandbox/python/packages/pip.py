@@ -36,6 +36,9 @@ _TARGET = (
 
 _NO_MATCH = re.compile(r"No matching distribution found for (?P<requirement>[^\n(]+)")
 _VERSIONS = re.compile(r"satisfies the requirement [^\n]*\(from versions: (?P<versions>[^)\n]*)\)")
+_FROM_ADDRESS = re.compile(r"(?P<name>[A-Za-z0-9._-]+) is to come from an address")
+"""Words of ``run_pip.py``."""
+
 _NO_NETWORK = ("Retrying (", "connection broken", "NewConnectionError", "Could not fetch URL", "ReadTimeoutError")
 _DISTRIBUTION_HINT = (
     "Compiled packages that no index has for this platform come with a Pyodide distribution: name the folder or "
@@ -114,6 +117,8 @@ class Pip:
         no_match = _NO_MATCH.search(done.text)
         if "DO NOT MATCH THE HASHES" in done.text:
             return _mismatch(done.last_lines(3))
+        if from_address := _FROM_ADDRESS.search(done.text):
+            return _from_address(from_address["name"])
         if _has_no_network(done):
             return _unreachable(", ".join(requirements))
         if "ResolutionImpossible" in done.text or "conflicting dependencies" in done.text:
@@ -170,6 +175,16 @@ def _unreachable(what: str) -> CodemodeError:
         "package_index_unreachable",
         f"The package index cannot be reached to fetch {what[:300]}.",
         hint="The kernel's network is needed, the first time only. An index of your own is set in pip's configuration.",
+    )
+
+
+def _from_address(name: str) -> CodemodeError:
+    return CodemodeError(
+        "package_no_wheel",
+        f"{name}, which one of the packages depends on, is to come from an address of its own. Nothing is taken from"
+        " there: pip would build it, and so run its code outside of the sandbox.",
+        hint="Name another version of the package that depends on it.",
+        data={"package": name},
     )
 
 
