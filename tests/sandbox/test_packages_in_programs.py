@@ -9,7 +9,7 @@ from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno import find_deno
 from codemode_jupyter.sandbox.protocol import PackageFile
 from codemode_jupyter.sandbox.python.making import ensure_assets
-from codemode_jupyter.sandbox.python.packages import folder
+from codemode_jupyter.sandbox.python.packages import folder, target
 from codemode_jupyter.sandbox.python.packages.archive import Archive, sha256_of
 from codemode_jupyter.sandbox.python.packages.package_set import PackageSet
 from tests.package_index import wheel
@@ -128,3 +128,25 @@ async def test_the_headless_sandbox_reads_no_file_but_those_of_packages(deno, tm
     target.parent.mkdir(parents=True)
     shutil.copy(path, target)
     assert await value_of(deno, "import lib\n1", PackageFile("lib", sha256_of(path), str(target))) == 1
+
+
+async def test_packages_are_resolved_for_the_python_that_is_in_the_sandbox(deno):
+    source = """
+import os, platform, sys, sysconfig
+{
+    "implementation_name": sys.implementation.name,
+    "implementation_version": platform.python_version(),
+    "os_name": os.name,
+    "platform_machine": platform.machine(),
+    "platform_release": platform.release(),
+    "platform_system": platform.system(),
+    "platform_version": platform.version(),
+    "python_full_version": platform.python_version(),
+    "platform_python_implementation": platform.python_implementation(),
+    "python_version": ".".join(platform.python_version_tuple()[:2]),
+    "sys_platform": sys.platform,
+}, sysconfig.get_config_var("PYODIDE_ABI_VERSION")
+"""
+    markers, abi = (await value_of(deno, source))["value"]
+    assert markers == target.MARKERS
+    assert abi == target.ABI_VERSION
