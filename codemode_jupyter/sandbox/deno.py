@@ -39,7 +39,7 @@ async def _either(one: Coroutine[Any, Any, Any], other: Coroutine[Any, Any, Any]
 
 
 class DenoExecutor:
-    """Runs passes without a browser, in a Deno process that may read the files of Python and of packages, and nothing else.
+    """Runs passes without a browser, in a Deno process that may read the files of Python and packages and nothing else.
 
     The process starts with the first pass, serves all others of its event loop, and is replaced when it dies. A pass
     that does not end by itself is ended by killing the process when it is alone in it, else by ending its Worker; such
