@@ -6,6 +6,7 @@ Owns: the refusal of what does not parse, where the kernel's own Python can tell
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 
@@ -17,9 +18,13 @@ from codemode_jupyter.program.syntax import syntax_error
 SANDBOX_VERSION = (3, 14)
 """The Python that runs in the sandbox. An older one refuses some of what it takes, so only one as new is asked."""
 
+_COMMAND = re.compile(r"^\s*[%!]", re.MULTILINE)
+
 
 def other_language_hint(code: str) -> str | None:
-    """Return a hint for a text that is JavaScript and no Python."""
+    """Return a hint for a text that is JavaScript, or IPython's, and no Python."""
+    if _COMMAND.search(code):
+        return "Lines that begin with % or ! are commands of the notebook; a program is Python alone."
     try:
         read_script(code)
     except CodemodeError:

@@ -40,6 +40,10 @@ async def _echo(value):
         ("async def main():\n    return 6\n\nasyncio.run(main())", 6),
         ("if __name__ == '__main__':\n    x = asyncio.run(echo(7))\nx", 7),
         ("lambda: 8", 8),
+        (
+            '"""Doc."""\nfrom __future__ import annotations\ndef f(x: undefined): ...\nf.__annotations__["x"]',
+            "undefined",
+        ),
         ("async def main():\n    return 10\nif __name__ == '__main__':\n    asyncio.run(main())", 10),
         ("n = 0\ndef add():\n    global n\n    n += 1\nadd(); add()\nn", 2),
         ("from math import *\nfloor(pi)", 3),

@@ -137,7 +137,11 @@ def encode_arguments(values: tuple[Any, ...], keywords: dict[str, Any], name: st
     """Return the text of a call's arguments: one dict or keywords are an object, several values a list."""
     what = f"What was passed to {name}"
     if keywords:
-        if len(values) == 1 and isinstance(values[0], dict) and not values[0].keys() & keywords.keys():
+        if len(values) == 1 and isinstance(values[0], dict):
+            if twice := values[0].keys() & keywords.keys():
+                raise TypeError(
+                    f"{name} was given {', '.join(map(repr, sorted(twice)))} twice: in the dict, and by keyword"
+                )
             values = ({**values[0], **keywords},)
         elif values:
             raise TypeError(f"{name} takes keywords or values, not both: write {name}(name=value, …)")

@@ -8,8 +8,11 @@ may stand at the top and everything else means what it means in a module.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import functools
+import operator
 import types
 import warnings
 from typing import Any, NoReturn
@@ -36,14 +39,29 @@ def compile_program(text: str, filename: str) -> types.CodeType:
         With the place in ``text``.
     """
     tree = ast.parse(text, filename)
+    flags = _take_futures(tree.body)
     tree = _Top(filename).visit(tree)
     body: list[ast.stmt] = tree.body
     _add_value(tree, body)
     # Compiled once to learn which names it binds, and once more with these declared global.
     with warnings.catch_warnings(action="ignore"):
-        first = _compiled(body, (), filename)
+        first = _compiled(body, (), filename, flags)
     names = tuple(name for name in (*first.co_varnames, *first.co_cellvars) if name.isidentifier())
-    return _compiled(body, names, filename).replace(co_name="<module>", co_qualname="<module>")
+    return _compiled(body, names, filename, flags).replace(co_name="<module>", co_qualname="<module>")
+
+
+def _take_futures(body: list[ast.stmt]) -> int:
+    """Take ``from __future__`` imports off the beginning, where no function may have them; return what they ask for."""
+    flags = 0
+    for place, statement in enumerate(body):
+        if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            names = [name.name for name in statement.names]
+            if set(names) <= set(__future__.all_feature_names):  # what is none the compiler refuses
+                flags |= functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in names))
+                body[place] = ast.copy_location(ast.Pass(), statement)
+        elif not _is_text(statement):
+            break
+    return flags
 
 
 def _module(body: list[ast.stmt], names: tuple[str, ...]) -> ast.Module:
@@ -59,8 +77,8 @@ def _module(body: list[ast.stmt], names: tuple[str, ...]) -> ast.Module:
     return ast.fix_missing_locations(ast.Module([function], []))
 
 
-def _compiled(body: list[ast.stmt], names: tuple[str, ...], filename: str) -> types.CodeType:
-    code = compile(_module(body, names), filename, "exec")
+def _compiled(body: list[ast.stmt], names: tuple[str, ...], filename: str, flags: int) -> types.CodeType:
+    code = compile(_module(body, names), filename, "exec", flags, dont_inherit=True)
     [function] = [one for one in code.co_consts if isinstance(one, types.CodeType) and one.co_name == FUNCTION]
     return function
 
