@@ -50,10 +50,13 @@ function openPython() {
   return pythonPass;
 }
 
-/** What Python reaches of the runtime. */
+/** What Python reaches of the runtime. It may say whatever it wants here, but makes code of no text of its own. */
 const bridge = makeBridge();
 
 function makeBridge() {
+  /** The snippets that the kernel served, as JSON. @type {Set<string>} */
+  const served = new Set();
+  const normalized = (/** @type {string} */ text) => JSON.stringify(JSON.parse(text));
   /** @type {Map<number, number>} */
   const timers = new Map();
   /** @type {Map<number, {resolve: (value: WrittenText) => void, reject: (error: unknown) => void}>} */
@@ -69,11 +72,12 @@ function makeBridge() {
   };
   return {
     /** @type {(number: number, connector: string, method: string, text: string) => void} */
-    call: (number, connector, method, text) =>
-      deliver(
-        number,
-        issueCall(connector, method, () => encodeValue(new WrittenText(text), `What was passed to ${connector}.${method}`), null, true),
-      ),
+    call: (number, connector, method, text) => {
+      const write = () => encodeValue(new WrittenText(text), `What was passed to ${connector}.${method}`);
+      const promise = issueCall(connector, method, write, null, true);
+      if (connector === "codemode" && method === "run") promise.then((snippet) => served.add(normalized(snippet)), () => {});
+      deliver(number, promise);
+    },
     /** @type {(number: number, name: string) => void} */
     step: (number, name) => {
       const run = () =>
@@ -86,7 +90,10 @@ function makeBridge() {
     stepDone: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.resolve(new WrittenText(text)),
     stepFailed: (/** @type {number} */ number, /** @type {string} */ text) => steps.get(number)?.reject(new TaggedFailure({ error: text })),
     /** @type {(number: number, snippet: string, input: string) => void} of a snippet in JavaScript */
-    runSnippet: (number, snippet, input) => deliver(number, runJavaScriptSnippet(JSON.parse(snippet), input)),
+    runSnippet: (number, snippet, input) => {
+      if (!served.has(normalized(snippet))) throw codedError("eval_not_available", "Only snippets of the kernel are run.", EvalError);
+      deliver(number, runJavaScriptSnippet(JSON.parse(snippet), input));
+    },
     snippetDone: (/** @type {number} */ number, /** @type {string} */ text) => snippets.get(number)?.resolve(decodeValue(text)),
     snippetFailed: (/** @type {number} */ number, /** @type {string} */ text) => snippets.get(number)?.reject(decodeValue(text)),
     addTimer: (/** @type {number} */ id, /** @type {number} */ delay) => {
@@ -107,7 +114,10 @@ function makeBridge() {
     },
     print: (/** @type {ConsoleLevel} */ level, /** @type {string} */ text) => print(level, [text]),
     finish: (/** @type {string} */ text) => setOutcome({ value: new WrittenText(text) }),
-    fail: (/** @type {string} */ fields) => failProgram(new TaggedFailure(JSON.parse(fields))),
+    fail: (/** @type {string} */ text) => {
+      const { error, line, column } = JSON.parse(text);
+      failProgram(new TaggedFailure({ error, line, column }));
+    },
   };
 }
 
