@@ -147,8 +147,8 @@ class PassRequest:
     ``timeout`` the allowed running time in seconds (time spent waiting for the kernel's tools does not count).
     ``fetch`` says whether the program has one; the kernel answers its requests as calls to ``FETCH_CONNECTOR``. The
     program's function is called with nothing and with the function that imports: ``(name) => Promise`` of a namespace.
-    ``has_python_snippets``: the recorded run goes through a snippet in Python. ``packages`` are handed to a sandbox that
-    has Python before anything else, as bytes; it can fetch none.
+    ``has_python_snippets``: the recorded run goes through a snippet in Python. ``packages`` are handed to a sandbox
+    that has Python before anything else, as bytes; it can fetch none.
     """
 
     execution_id: str
