@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import subprocess
@@ -94,6 +95,18 @@ HOSTILE = {
             "h": {"enum": []},
         },
         "required": ["a", 7, None],
+    },
+    "decimal": {
+        "type": "object",
+        "properties": {
+            f"p{i}": {"type": kind, "x-python": said}
+            for i, (kind, said) in enumerate(
+                itertools.product(
+                    ("string", "array", "object", "null", 7),
+                    ("decimal.Decimal", "datetime.date", "set", "dict[int]", "os.system", "*/", [], None),
+                )
+            )
+        },
     },
     "anyOf": chain(200, "anyOf"),
     "allOf": chain(200, "allOf"),

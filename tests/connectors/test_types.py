@@ -6,6 +6,9 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -263,6 +266,34 @@ def test_a_deprecated_tool_is_marked() -> None:
     old = Tool("old", print, "Old way.", {"type": "object", "properties": {}, "deprecated": True})  # type: ignore[arg-type]
     assert "     * @deprecated\n" in generate_types([old])
     assert "@deprecated" in generate_stubs([old])
+
+
+class Parcel(BaseModel):
+    sent: date
+
+
+@dataclass
+class Letter:
+    sent: date
+    stamps: set[Decimal]
+
+
+def test_python_stubs_say_which_results_are_more_than_json() -> None:
+    def moments() -> dict[int, datetime | None]: ...
+    def letter() -> tuple[Letter, timedelta]: ...
+    def parcel() -> Parcel: ...
+
+    tools = [function_tool(one) for one in (moments, letter, parcel)]
+    stubs = generate_stubs(tools, "post")
+    assert "async def moments() -> dict[int, datetime.datetime | None]:" in stubs
+    assert "async def letter() -> tuple[LetterOutputItem, datetime.timedelta]:" in stubs
+    assert "    sent: datetime.date" in stubs
+    assert "    stamps: set[decimal.Decimal]" in stubs
+    assert "class ParcelOutput(TypedDict):\n    #: @format date\n    sent: str" in stubs
+    assert "import datetime\nimport decimal\n" in stubs
+    types = generate_types(tools, "post")
+    assert "type MomentsOutput = { [key: string]: string | null }" in types
+    assert "datetime" not in types
 
 
 def test_python_stubs_are_what_a_program_calls() -> None:

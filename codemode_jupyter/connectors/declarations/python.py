@@ -19,6 +19,8 @@ from codemode_jupyter.connectors.schemas.shapes import ANY_OBJECT, UNKNOWN, Name
 from codemode_jupyter.connectors.tool import Tool
 
 _LONGEST_LINE = 100
+_MODULES = ("builtins", "datetime", "decimal", "typing", "uuid")
+"""Modules whose types the stubs may name."""
 
 
 def generate_stubs(tools: Iterable[Tool] | Mapping[str, Tool], namespace: str = "codemode") -> str:
@@ -130,7 +132,7 @@ def _escaped(line: str) -> str:
 def _imports(text: str) -> str:
     """Return the import lines that a text needs."""
     used = [name for name in IMPORTED if re.search(rf"\b{name}\b", text)]
-    lines = [f"import {module}" for module in ("builtins", "typing") if re.search(rf"\b{module}\.[A-Za-z]", text)]
+    lines = [f"import {module}" for module in _MODULES if re.search(rf"\b{module}\.[A-Za-z]", text)]
     lines += [f"from typing import {', '.join(used)}"] if used else []
     return "\n".join([*lines, "", ""]) if lines else ""
 

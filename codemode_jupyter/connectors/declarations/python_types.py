@@ -25,6 +25,7 @@ from codemode_jupyter.connectors.schemas.shapes import (
     Field,
     ListOf,
     Named,
+    Native,
     Never,
     Record,
     Scalar,
@@ -46,7 +47,7 @@ _SCALARS = {
     "boolean": "bool",
     "bytes": "bytes",
 }
-_BUILT_IN = frozenset([*_SCALARS.values(), "dict", "list", "tuple"])
+_BUILT_IN = frozenset([*_SCALARS.values(), "dict", "list", "set", "tuple"])
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _UNPRINTABLE = re.compile(r"[^ -~]")
 _MOST_LENGTHS = 4  # of a tuple with optional items
@@ -92,11 +93,13 @@ class PythonTypes:
                     f"{name}: {self._word('TypeAlias')} = {self.write(declared.shape, name)}",
                 ]
 
-    def write(self, shape: Shape, place: str) -> str:  # noqa: PLR0911  one for each shape
+    def write(self, shape: Shape, place: str) -> str:  # noqa: C901, PLR0911  one for each shape
         """Return a shape as a type expression; ``place`` names the objects within it."""
         match shape:
             case Scalar(kind):
                 return "None" if kind == "null" else self._word(_SCALARS[kind])
+            case Native(kind, plain):
+                return self._native(kind, plain, place)
             case Constant(text):
                 return self._either([shape], place) if _in_literal(text) is not None else self._of_kind(text)
             case ListOf(item):
@@ -114,6 +117,15 @@ class PythonTypes:
             case Never():
                 return self._word("Never")
         return self._word("Any")
+
+    def _native(self, kind: str, plain: Shape, place: str) -> str:
+        if kind == "set":
+            item = self.write(plain.item if isinstance(plain, ListOf) else UNKNOWN, f"{place}Item")
+            return f"{self._word('set')}[{item}]"
+        if kind == "dict[int]":
+            value = self.write(plain.others if isinstance(plain, Record) and plain.others else UNKNOWN, f"{place}Value")
+            return f"{self._word('dict')}[{self._word('int')}, {value}]"
+        return self._word("Any") if kind.partition(".")[0] in self.hidden else kind
 
     def _word(self, name: str) -> str:
         """Return the name of a type of the language."""

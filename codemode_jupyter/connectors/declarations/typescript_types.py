@@ -25,6 +25,7 @@ from codemode_jupyter.connectors.schemas.shapes import (
     Either,
     ListOf,
     Named,
+    Native,
     Never,
     Record,
     Scalar,
@@ -76,11 +77,13 @@ def write_declarations(names: ShapeNames) -> str:
     return "\n".join(lines)
 
 
-def write(shape: Shape, indent: str) -> TypeText:  # noqa: PLR0911  one for each shape
+def write(shape: Shape, indent: str) -> TypeText:  # noqa: C901, PLR0911  one for each shape
     """Return a shape as a type expression; ``indent`` is the blank before the line it stands in."""
     match shape:
         case Scalar(kind):
             return TypeText(_SCALARS[kind])
+        case Native(_, plain):
+            return write(plain, indent)
         case Constant(text):
             return TypeText(literal(json.loads(text)))
         case ListOf(item):

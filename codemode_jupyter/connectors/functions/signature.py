@@ -39,6 +39,7 @@ from codemode_jupyter.connectors.functions.annotations import (
     with_native_values,
 )
 from codemode_jupyter.connectors.functions.docstrings import read_docstring
+from codemode_jupyter.connectors.schemas.shapes import PYTHON_KEYWORD
 from codemode_jupyter.connectors.tool import Arguments, JsonSchema
 from codemode_jupyter.errors import CodemodeError
 
@@ -212,6 +213,50 @@ class _WithoutTitles(GenerateJsonSchema):
         return False
 
 
+class _OfResults(_WithoutTitles):
+    """Says of what a program in Python gets as another type than JSON's; a model's fields are as it writes them."""
+
+    _models = 0
+
+    def model_schema(self, schema: Any) -> JsonSchema:
+        self._models += 1
+        try:
+            return super().model_schema(schema)
+        finally:
+            self._models -= 1
+
+    def datetime_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().datetime_schema(schema), "datetime.datetime")
+
+    def date_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().date_schema(schema), "datetime.date")
+
+    def time_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().time_schema(schema), "datetime.time")
+
+    def timedelta_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().timedelta_schema(schema), "datetime.timedelta")
+
+    def decimal_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().decimal_schema(schema), "decimal.Decimal")
+
+    def uuid_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().uuid_schema(schema), "uuid.UUID")
+
+    def set_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().set_schema(schema), "set")
+
+    def frozenset_schema(self, schema: Any) -> JsonSchema:
+        return self._said(super().frozenset_schema(schema), "set")
+
+    def dict_schema(self, schema: Any) -> JsonSchema:
+        made = super().dict_schema(schema)
+        return self._said(made, "dict[int]") if schema.get("keys_schema", {}).get("type") == "int" else made
+
+    def _said(self, made: JsonSchema, kind: str) -> JsonSchema:
+        return made if self._models else {**made, PYTHON_KEYWORD: kind}
+
+
 def _output_schema(annotation: Any) -> JsonSchema | None:
     """Return the JSON schema of a result, or ``None`` where the annotation does not tell one."""
     if annotation is None or annotation is Any:
@@ -219,7 +264,7 @@ def _output_schema(annotation: Any) -> JsonSchema | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
-            schema = TypeAdapter(annotation).json_schema(mode="serialization", schema_generator=_WithoutTitles)
+            schema = TypeAdapter(annotation).json_schema(mode="serialization", schema_generator=_OfResults)
     except (*_NO_SCHEMA, NameError, TypeError):
         return None
     return schema or None

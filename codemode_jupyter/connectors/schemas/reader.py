@@ -18,11 +18,14 @@ from codemode_jupyter.connectors.schemas.references import References, points_in
 from codemode_jupyter.connectors.schemas.shapes import (
     NEVER,
     NULL,
+    PYTHON_KEYWORD,
+    PYTHON_KINDS,
     UNKNOWN,
     Constant,
     Field,
     ListOf,
     Named,
+    Native,
     Record,
     Scalar,
     ScalarKind,
@@ -145,6 +148,8 @@ class SchemaReader:
             made = _choice(choices)
         else:
             made = self._combined(schema, aliases, depth)
+            if (kind := schema.get(PYTHON_KEYWORD)) in PYTHON_KINDS:
+                made = Native(kind, made)
         return either([made, NULL]) if schema.get("nullable") is True and made != NEVER else made
 
     def _combined(self, schema: Mapping[str, Any], aliases: frozenset[str], depth: int) -> Shape:

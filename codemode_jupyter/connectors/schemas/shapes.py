@@ -29,6 +29,23 @@ class Scalar:
     kind: ScalarKind
 
 
+PYTHON_KEYWORD = "x-python"
+"""The keyword by which a schema of ours names the type that a value has in Python."""
+
+PYTHON_KINDS = (
+    *("datetime.datetime", "datetime.date", "datetime.time", "datetime.timedelta"),
+    *("decimal.Decimal", "uuid.UUID", "set", "dict[int]"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A value for which Python has a type of its own, one of ``PYTHON_KINDS``, and other languages what JSON has."""
+
+    kind: str
+    plain: Shape
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """Exactly one value, held as its JSON text: equal texts are equal values, while ``1 == True`` in Python."""
@@ -99,7 +116,7 @@ class Named:
     name: str
 
 
-Shape: TypeAlias = Unknown | Never | Scalar | Constant | ListOf | TupleOf | Record | Either | Both | Named
+Shape: TypeAlias = Unknown | Never | Scalar | Native | Constant | ListOf | TupleOf | Record | Either | Both | Named
 
 UNKNOWN = Unknown()
 NEVER = Never()
