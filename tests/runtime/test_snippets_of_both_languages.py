@@ -8,6 +8,7 @@ import pytest
 from codemode_jupyter import FunctionConnector, Runtime, tool
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
+from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 from codemode_jupyter.sandbox.python.making import ensure_assets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -138,6 +139,31 @@ async def test_a_paused_run_goes_on_with_the_snippet_that_it_began_with(runtime)
     await save(runtime, "py", "'another'", "python")
     outcome = await runtime.approve(outcome.execution_id)
     assert (outcome.status, outcome.result) == ("completed", 1)
+
+
+class Asking:
+    """A sandbox that always asks for Python."""
+
+    name = "asking"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def run_pass(self, request: PassRequest, handler: PassHandler) -> PassEnd:  # noqa: ARG002
+        self.asked += 1
+        return PassEnd("needs_python")
+
+    async def close(self) -> None:
+        pass
+
+
+async def test_a_sandbox_that_asks_for_python_without_need_is_not_believed(tmp_path):
+    sandbox = Asking()
+    runtime = Runtime(executor=sandbox, path=tmp_path / "store.sqlite3")
+    outcome = await runtime.execute("async () => 1")
+    assert outcome.error.code == "protocol"
+    assert sandbox.asked == 1
+    await runtime.close()
 
 
 async def test_a_snippet_keeps_its_language(runtime):

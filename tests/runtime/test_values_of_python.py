@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import dataclasses
 import enum
+import json
 from collections import namedtuple
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -15,6 +17,7 @@ import pytest
 from pydantic import BaseModel
 
 from codemode_jupyter import Connector, FunctionConnector, Runtime, Tool, tool
+from codemode_jupyter.connectors.functions.native_values import native
 from codemode_jupyter.connectors.schemas.validation import SchemaValidator
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
@@ -247,6 +250,17 @@ async def test_a_value_is_the_same_in_every_pass_and_when_it_is_undone(runtime):
     await runtime.rollback(outcome.execution_id)
     value = (date(2024, 5, 1), {1: Decimal(2)})
     assert given == [(value, value)]
+
+
+async def test_arguments_that_wait_for_a_person_can_be_copied_and_told_as_json(runtime):
+    code = "await it.gated(value=[Decimal('1.10'), (1, date(2024, 5, 1)), {1: 2}])"
+    outcome = await runtime.execute(IMPORTS.replace("import datetime\n", "") + code, language="python")
+    [waiting] = outcome.pending
+    copied = copy.deepcopy(waiting.args)
+    assert native(copied) == {"value": [Decimal("1.10"), (1, date(2024, 5, 1)), {1: 2}]}
+    assert json.loads(json.dumps(outcome.to_wire()))["pending"][0]["args"] == {
+        "value": ["1.10", [1, "2024-05-01"], {"1": 2}]
+    }
 
 
 @pytest.mark.parametrize(

@@ -329,8 +329,14 @@ async def test_a_program_that_never_ends_is_ended(python):
 
 
 async def test_leaving_the_interpreter_ends_the_program_alone(python):
-    error, _ = await failure(python, "import json\njson.loads('[' * 100_000)", language="python")
+    kernel = Kernel("import json\nprint('on')\njson.loads('[' * 100_000)", language="python")
+    error = json.loads((await kernel.run(python)).error)["value"]
     assert error["data"]["code"] == "interpreter_failed"
+    assert [text for _, text in kernel.lines] == [
+        "on",
+        "Stack (most recent call first):",
+        '  File "program.py", line 3 in <module>',
+    ]
     assert await value_of(python, "2") == 2
 
 

@@ -23,7 +23,7 @@ class NativeText(str):  # noqa: SLOT000  it has one attribute more
 
     native: Any
 
-    def __new__(cls, text: str, native: Any) -> Self:
+    def __new__(cls, text: str, native: Any = None) -> Self:
         """Return ``text``, which stands for ``native``."""
         made = super().__new__(cls, text)
         made.native = native

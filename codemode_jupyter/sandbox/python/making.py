@@ -43,7 +43,7 @@ KEPT_SECONDS = 30 * 86_400.0
 
 _GLOBALS = (
     # What the glue is given …
-    *("globalThis", "WebAssembly", "readbuffer"),
+    *("globalThis", "WebAssembly", "readbuffer", "console"),
     # … and what it must not find, so that it takes the place for a bare JavaScript shell.
     *("self", "window", "document", "Deno", "process", "navigator", "location", "importScripts", "require", "module"),
     *("fetch", "XMLHttpRequest", "WebSocket", "Worker", "Bun"),
@@ -152,7 +152,9 @@ def _make(deno: str, pyodide: Path, folder: Path) -> None:
 
 
 def make_glue(low_level: str, interface: str) -> str:
-    """Return Pyodide's two modules as one script that defines ``makePyodide(globalThis, WebAssembly, readbuffer)``.
+    """Return Pyodide's two modules as one script.
+
+    It defines ``makePyodide(globalThis, WebAssembly, readbuffer, console)``.
 
     Raises
     ------

@@ -43,7 +43,7 @@ async function loadInterpreter({ module, library, lock, snapshot }, print) {
     clearTimeout: (/** @type {number} */ id) => globalThis.clearTimeout(id),
   };
   // @ts-ignore  the glue stands before this in the Worker's text
-  const { loadPyodide, createPyodideModule } = makePyodide(world, wasm, readbuffer);
+  const { loadPyodide, createPyodideModule } = makePyodide(world, wasm, readbuffer, world.console);
   return loadPyodide({
     createPyodideModule,
     indexURL: "/",

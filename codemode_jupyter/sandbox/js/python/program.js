@@ -6,9 +6,18 @@
 /** Pyodide, or why it did not load, which a program is told. @type {{pyodide: any} | {fault: unknown}} */
 let interpreter = { fault: codedError("unsupported_language", "This sandbox has no Python.") };
 
+/**
+ * What is written below Python: by compiled code, or by Python itself where it falls, of which the program's lines are shown.
+ *
+ * @param {string} line
+ */
+function printLine(line) {
+  if (!line.startsWith('  File "/lib/')) print("log", [line]);
+}
+
 prepareLanguage = async (assets) => {
   try {
-    interpreter = { pyodide: await loadInterpreter(assets, (line) => print("log", [line])) };
+    interpreter = { pyodide: await loadInterpreter(assets, printLine) };
   } catch (fault) {
     interpreter = { fault };
   }
