@@ -21,6 +21,9 @@ from tornado.websocket import WebSocketHandler
 from codemode_jupyter.sandbox.frame import LABEXTENSION, inline_frame, served_files, served_frame
 from codemode_jupyter.sandbox.page_channel import page_module
 
+PLAIN_HOST = "plain.example"
+"""A name of this machine under which pages are no secure context, as those of a server without TLS."""
+
 FLAGS = [
     "--no-sandbox",  # Chromium cannot make its own sandbox as root or in most containers
     "--disable-gpu",
@@ -29,6 +32,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    f"--host-resolver-rules=MAP {PLAIN_HOST} 127.0.0.1",
 ]
 
 PAGE = """<!doctype html><title>A notebook</title><p id="text">A page.</p>
@@ -77,27 +81,33 @@ class Site:
     """A server for the page and its scripts; ``requests`` lists the path of every request it got.
 
     ``policy`` is sent with everything, or with the page alone; ``is_installed``: it serves the sandbox as a file.
+    ``files`` are further files, bytes by their path below the labextensions. ``host``: by which name it is called.
     """
 
-    def __init__(self, worker, policy=None, *, is_installed=False, has_one_policy=True):
+    def __init__(self, worker, policy=None, *, is_installed=False, has_one_policy=True, files=None, host="127.0.0.1"):
         self.requests = []
         self.sockets = []
         self.hear = None
         site = self
         traits = {"_inline_frame": inline_frame(), "_served_frame": served_frame(), "_worker_source": worker}
         served = served_files() if is_installed else {}
-        files = {
+        texts = {
+            **{f"/lab/extensions/{path}": ("application/gzip", data) for path, data in (files or {}).items()},
             **{f"/lab/extensions/{LABEXTENSION}/{path}": (_kind(path), text) for path, text in served.items()},
             "/": ("text/html", PAGE),
             "/module.js": ("text/javascript", page_module()),
             "/traits.json": ("application/json", json.dumps(traits)),
         }
 
+        self._texts = texts
+
         class Files(RequestHandler):
             def prepare(self):
                 site.requests.append(self.request.path)
-                kind, text = files.get(self.request.path, ("text/plain", "arrived"))
+                kind, text = texts.get(self.request.path, ("text/plain", "arrived"))
                 self.set_header("Content-Type", f"{kind}; charset=utf-8")
+                if self.request.path.endswith(".gz") and self.request.path not in texts:
+                    self.set_status(404)
                 self.set_header("Access-Control-Allow-Origin", "*")
                 self.set_header("X-Content-Type-Options", "nosniff")
                 if policy is not None and (has_one_policy or self.request.path == "/"):
@@ -119,7 +129,11 @@ class Site:
         application = Application([("/channel", Channel), (".*", Files)], websocket_max_message_size=10 * 2**20)
         self._server = HTTPServer(application)
         self._server.add_socket(listening)
-        self.url = "http://{}:{}".format(*listening.getsockname())
+        self.url = f"http://{host}:{listening.getsockname()[1]}"
+
+    def replace(self, path, data):
+        """Serve something else at a path below the labextensions."""
+        self._texts[f"/lab/extensions/{path}"] = ("application/gzip", data)
 
     async def close(self):
         self._server.stop()
