@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 MOST_FAULTS = 100
 """Most faults that are looked for in one value."""
 
+MOST_DIGITS = 308
+"""Most digits of a ``Decimal`` that becomes a number; a float has no more before its point."""
+
 
 @dataclass(frozen=True)
 class SchemaValidator:
@@ -70,12 +73,18 @@ class SchemaValidator:
 
 def _with_numbers(value: Any) -> Any:
     """Return a value in which every ``Decimal`` is a number."""
-    if isinstance(value, NativeText) and isinstance(value.native, Decimal) and value.native.is_finite():
-        whole = value.native == value.native.to_integral_value()
-        return int(value.native) if whole else float(value.native)
+    if isinstance(value, NativeText) and isinstance(value.native, Decimal):
+        return _number(value)
     if isinstance(value, dict):
         return {key: _with_numbers(item) for key, item in value.items()}
     return [_with_numbers(item) for item in value] if isinstance(value, list) else value
+
+
+def _number(value: NativeText) -> Any:
+    decimal = value.native
+    if not decimal.is_finite() or decimal.adjusted() > MOST_DIGITS:  # written out, `1E+999999999` fills the memory
+        return value
+    return int(decimal) if decimal == decimal.to_integral_value() else float(decimal)
 
 
 async def load_checker() -> None:
