@@ -228,7 +228,7 @@ async def test_a_number_of_a_json_schema_takes_a_decimal(runtime):
     code = "await priced.put(amount=Decimal('1.50'), count=Decimal(3))"
     assert await result(runtime, code) == "{'amount': 1.5, 'count': 3}"
     assert await result(runtime, "await priced.put(note=date(2024, 5, 1))") == "{'note': '2024-05-01'}"
-    for odd in ("NaN", "Infinity", "sNaN", "1E+999999999"):
+    for odd in ("NaN", "Infinity", "sNaN", "1E+99999999"):
         code = f"from decimal import *\nawait priced.put(amount=Decimal('{odd}'))"
         outcome = await runtime.execute(code, language="python")
         assert outcome.error.code == "invalid_arguments", outcome
