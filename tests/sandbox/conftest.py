@@ -5,8 +5,10 @@ import asyncio
 import pytest
 import pytest_asyncio
 
+from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
+from codemode_jupyter.sandbox.python.making import ensure_assets
 from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox.real_page import chromium, open_pages
 
@@ -15,6 +17,14 @@ def make_deno():
     if find_deno() is None:
         pytest.skip("there is no Deno: pip install 'codemode-jupyter[headless]'")
     return DenoExecutor()
+
+
+def require_python():
+    """Make the files of the sandbox's Python, or skip the test where they cannot be had."""
+    try:
+        ensure_assets(find_deno() or "deno")
+    except CodemodeError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")

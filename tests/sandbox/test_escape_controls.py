@@ -2,10 +2,11 @@
 
 import pytest
 
-from tests.sandbox.conftest import make_deno
-from tests.sandbox.escapes.attempt import attempt, got_out
+from tests.sandbox.conftest import make_deno, require_python
+from tests.sandbox.escapes.attempt import attempt, got_out, program, python_program
 from tests.sandbox.escapes.controls import open_chromium, open_deno
 from tests.sandbox.escapes.listeners import listening
+from tests.sandbox.escapes.python_ways import ALONE, PYTHON_WAYS
 from tests.sandbox.escapes.ways import ENDINGS, NAVIGATIONS, PROCESS, WAYS
 from tests.sandbox.kernel import evaluate
 from tests.sandbox.real_page import chromium
@@ -61,7 +62,14 @@ OUT_OF_A_PAGE = {
     *("sendBeacon", "RTCPeerConnection-stun", "RTCPeerConnection-turn", "img", "iframe", "script", "stylesheet"),
     *("preload", "prefetch", "style-background", "font-face", "anchor-ping", "embed", "object", "video"),
 }
+OUT_OF_PYTHON = {
+    *("pyfetch", "run_js", "runPython", "syncify", "socket-of-c", "c-connect", "emscripten-run-script"),
+    *("js-fetch-used", "js-WebSocket-used", "js-EventSource-used", "js-eval-used", "js-eval-import-data"),
+    *("js-Function-used", "Function", "bridge-constructor", "js-Deno-read", "js-Deno-write", "js-Deno-env"),
+    *("js-process-env", "js-process-module", "Function-of-everything"),
+}
 """Some of what has to arrive."""
+OF_PYTHON = {name: body for name, body in PYTHON_WAYS.items() if name not in ALONE or name in OUT_OF_PYTHON}
 
 
 def tell(where, found, tried):
@@ -71,13 +79,13 @@ def tell(where, found, tried):
     print(f"\n{text}")  # noqa: T201  the figures are for whoever runs it with -s
 
 
-async def find(listeners, ways, expected, run):
+async def find(listeners, ways, expected, run, program=program):
     """Try all ways, then again those that should have worked: many at once are slow on a busy machine."""
-    found = await attempt(listeners, ways, run)
+    found = await attempt(listeners, ways, run, program)
     for _ in range(3):
         missing = {name: ways[name] for name in expected - got_out(found)}
         if missing:
-            found |= await attempt(listeners, missing, run)
+            found |= await attempt(listeners, missing, run, program)
     return found
 
 
@@ -88,6 +96,21 @@ async def test_deno_with_permissions_and_without_the_lockdown_lets_them_out(tmp_
     tell("Deno", found, OF_DENO)
     assert got_out(found) >= OUT_OF_DENO
     assert set(found) >= {"Deno-dlopen", "Deno-core-evalContext", "everything-reachable", "openKv", "caches", "node-v8"}
+
+
+async def test_deno_with_permissions_and_without_the_lockdown_lets_python_out(tmp_path, monkeypatch):
+    require_python()
+    async with listening(tmp_path) as listeners, open_deno(monkeypatch, tmp_path, listeners) as executor:
+        found = await find(
+            listeners,
+            OF_PYTHON,
+            OUT_OF_PYTHON,
+            lambda source: evaluate(executor, source, language="python", timeout=30),
+            python_program,
+        )
+    tell("Python in Deno", found, OF_PYTHON)
+    assert got_out(found) >= OUT_OF_PYTHON
+    assert set(found) >= {"js-Deno-stdout", "js-WebAssembly", "js-postMessage-used", "js-caches-used", "held-by-name"}
 
 
 async def test_chromium_without_a_policy_and_without_the_lockdown_lets_them_out(tmp_path, monkeypatch):

@@ -5,8 +5,10 @@ What a way took is told as it came; that somebody heard of it is told as ``ARRIV
 
 import asyncio
 import json
+import textwrap
 
 from tests.sandbox.escapes.listeners import CANARY
+from tests.sandbox.escapes.python_ways import PREPARED
 
 ARRIVED = "arrived"
 
@@ -35,7 +37,36 @@ def program(targets, ways, *, limit=1000):
     }}"""
 
 
-async def attempt(listeners, ways, run):
+def python_program(targets, ways, *, limit=500):
+    """Return the text of a program in Python that tries them one by one: some disturb what others need."""
+    functions = "\n".join(
+        f"async def way_{number}(http, ws, tcp, udp, file, out, name):\n{textwrap.indent(body, '    ')}"
+        for number, body in enumerate(ways.values())
+    )
+    return f"""{PREPARED}
+{functions}
+targets = json.loads({json.dumps(targets)!r})
+taken = {{}}
+async def attempt(name, way):
+    try:
+        value = await asyncio.wait_for(way(**targets[name]), {limit / 1000})
+        if value is not None:
+            taken[name] = str(value)
+    except BaseException:
+        pass
+async def go_on():
+    while True:  # the program's loop goes on at events, and a promise of JavaScript is none
+        await asyncio.sleep(0.005)
+going_on = asyncio.create_task(go_on())
+functions = [value for name, value in list(globals().items()) if name.startswith("way_")]
+for name, way in zip(targets, functions, strict=True):
+    await attempt(name, way)
+await asyncio.sleep(0.2)
+going_on.cancel()
+taken"""
+
+
+async def attempt(listeners, ways, run, program=program):
     """Have ``run`` run a program that tries the ways; return those that worked, with what they took."""
     taken = await run(program(listeners.targets(ways), ways))
     return await worked(listeners, ways, taken)
