@@ -273,9 +273,7 @@ async def test_a_program_that_never_ends_is_ended_and_the_next_one_runs(shared):
 
 
 async def test_a_pause_is_resumed_by_replay(shared):
-    source = (
-        "import random\nx = random.random()\nanswer = await it.gated(x=x)\n[answer, 0 < x < 1]"
-    )
+    source = "import random\nx = random.random()\nanswer = await it.gated(x=x)\n[answer, 0 < x < 1]"
     kernel = Kernel(source, language="python")
     assert (await kernel.run(shared)).kind == "paused"
     kernel.approve()
