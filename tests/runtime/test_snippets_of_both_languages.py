@@ -121,7 +121,7 @@ async def test_snippets_run_snippets_of_the_other_language_side_by_side(runtime)
 
 
 async def test_what_a_snippet_of_the_other_language_raises_can_be_caught(runtime):
-    await save(runtime, "py", "def main():\n    raise ValueError('no')", "python")
+    await save(runtime, "py", "def main():\n    print('begun', end='')\n    raise ValueError('no')", "python")
     await save(runtime, "js", "async () => { throw new RangeError('never') }", "javascript")
     code = """async () => {
       try { await codemode.run("py") } catch (error) { return [error instanceof Error, error.name, error.message] }
@@ -131,6 +131,7 @@ async def test_what_a_snippet_of_the_other_language_raises_can_be_caught(runtime
     assert (await runtime.execute(code, language="python")).result == ["RangeError", "never"]
     outcome = await runtime.execute("async () => {\n  await codemode.run('py');\n}")
     assert (outcome.error.line, outcome.error.message) == (2, "ValueError: no")
+    assert outcome.logs == ("begun",)
 
 
 async def test_a_paused_run_goes_on_with_the_snippet_that_it_began_with(runtime):

@@ -127,8 +127,10 @@ class Pass:
             value = await self._evaluate(source, snippet_file(name), decode(given))
             text = encode(value, f'What the snippet "{name}" returned')
         except BaseException as error:  # noqa: BLE001  whatever it was is the snippet's outcome
+            console.flush_console()
             self._bridge.snippetFailed(number, json.loads(failures.failure(error))["error"])
         else:
+            console.flush_console()
             self._bridge.snippetDone(number, text)
 
     async def _step(self, number: int, run: Any) -> None:
