@@ -51,7 +51,7 @@ def new_execution(  # noqa: PLR0913, PLR0917  what is fixed for all passes
         connectors=connectors,
         clock=float(int(now * 1000)),
         seed=secrets.token_hex(16),
-        timeout=timeout,
+        timeout=float(timeout),
         created_at=now,
         updated_at=now,
         modules=json.dumps({} if modules is None else modules.digests),

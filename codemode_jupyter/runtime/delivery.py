@@ -27,6 +27,9 @@ from codemode_jupyter.runtime.user_code import ends_the_task
 MAX_FAILURES = 5
 """How often the hook may raise for one exit before new runtimes stop telling it; ``recover`` still does."""
 
+SETTLE_SECONDS = 2.0
+"""How long a runtime that closes waits for hooks that it cancelled."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -62,10 +65,21 @@ class Deliveries:
         except CodemodeError:
             _log.exception("The ends of detached runs could not be delivered; `recover()` tries again.")
 
-    def close(self) -> None:
-        """Give up what is under way; it is told again when a runtime is next made on the file."""
-        for task in self._telling.values():
+    async def close(self, store: Store) -> None:
+        """Give up what is under way; it is told again when a runtime is next made on the file.
+
+        Waits at most ``SETTLE_SECONDS`` for hooks to end; one that calls this itself is not waited for.
+        """
+        loop, present = asyncio.get_running_loop(), asyncio.current_task()
+        ending = {task for task in self._telling.values() if task is not present and task.get_loop() is loop}
+        for task in ending:
             task.cancel()
+        if ending:
+            await asyncio.wait(ending, timeout=SETTLE_SECONDS)
+            await asyncio.sleep(0)  # those that ended leave their exits
+        for exit_id in list(self._telling):
+            del self._telling[exit_id]
+            self._leave(store, exit_id, failed=False)
 
     def _begin(self, store: Store, hook: ExitHook, row: ExitRow) -> None:
         if is_alive(row.owner, time.time(), time.time()):
@@ -93,15 +107,19 @@ class Deliveries:
 
     def _over(self, store: Store, row: ExitRow, telling: asyncio.Task[None]) -> None:
         """Leave an exit that was not delivered to whoever asks next."""
-        del self._telling[row.id]
         fault = None if telling.cancelled() else telling.exception()
+        if self._telling.pop(row.id, None) is None:
+            return  # it was given up
         if fault is not None:
             what = "The hook for the end of %s failed; it is called again by the next runtime, and by `recover()`."
             _log.error(what, row.execution, exc_info=fault)
         elif not telling.cancelled():
             return
+        self._leave(store, row.id, failed=fault is not None)
+
+    def _leave(self, store: Store, exit_id: str, *, failed: bool) -> None:
         try:
             with store.transaction(durable=False) as connection:
-                store.exits.release(connection, row.id, self._owner, failed=fault is not None)
+                store.exits.release(connection, exit_id, self._owner, failed=failed)
         except CodemodeError:
-            _log.exception("Exit %s stays with this process until it ends.", row.id)
+            _log.exception("Exit %s stays with this process until it ends.", exit_id)

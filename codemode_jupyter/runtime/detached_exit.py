@@ -58,14 +58,18 @@ ExitHook: TypeAlias = Callable[[DetachedExit], Any]
 """Hears how a detached execution ended; plain, or async. The exit is delivered when it has returned."""
 
 
+_ROLLED_BACK = ErrorDetail("rolled_back", "The run was rolled back while it waited for a person, and ended with that.")
+
+
 def read_exit(row: ExitRow) -> DetachedExit:
-    """Return a stored exit."""
+    """Return a stored exit; that of a waiting run which was rolled back is a rejection that says so."""
+    is_rolled_back = row.status in ("rolled_back", "partly_rolled_back")
     return DetachedExit(
         id=row.id,
         execution_id=row.execution,
-        status=cast("Literal['completed', 'error', 'rejected']", row.status),
+        status="rejected" if is_rolled_back else cast("Literal['completed', 'error', 'rejected']", row.status),
         result=readable_value(row.result) if row.result_note is None else row.result_note,
-        error=failures.from_json(row.error),
+        error=_ROLLED_BACK if is_rolled_back else failures.from_json(row.error),
         metadata=json.loads(row.metadata) if row.metadata else {},
         console=console_end((str(line) for line in logs_of(row.logs)), CONSOLE_BYTES),
         created_at=row.created_at,

@@ -5,9 +5,26 @@ Owns: their limits and the words of the refusal. Never does: keep them.
 
 from __future__ import annotations
 
+import sys
 from os import PathLike
+from typing import TypeGuard
 
 from codemode_jupyter.errors import CodemodeError
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    """Tell whether a value counts seconds; integers beyond every float count nothing that a clock or a store knows."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or -sys.float_info.max <= value <= sys.float_info.max
+
+
+def _shown(value: object) -> str:
+    """Return the beginning of how a value is written; an integer of thousands of digits cannot be."""
+    try:
+        return repr(value)[:100]
+    except ValueError:
+        return f"a {type(value).__name__} that is too long to show"
 
 
 def check_seconds(name: str, value: object) -> None:
@@ -18,9 +35,9 @@ def check_seconds(name: str, value: object) -> None:
     CodemodeError
         ``invalid_option``
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+    if not _is_number(value) or not value > 0:
         hint = "Use a number of seconds above 0; `math.inf` for no limit."
-        raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint=hint)
+        raise CodemodeError("invalid_option", f"`{name}` is {_shown(value)}.", hint=hint)
 
 
 def check_count(name: str, value: object) -> None:
@@ -32,7 +49,7 @@ def check_count(name: str, value: object) -> None:
         ``invalid_option``
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint="Use a whole number, 0 or more.")
+        raise CodemodeError("invalid_option", f"`{name}` is {_shown(value)}.", hint="Use a whole number, 0 or more.")
 
 
 def check_age(name: str, value: object) -> None:
@@ -43,8 +60,10 @@ def check_age(name: str, value: object) -> None:
     CodemodeError
         ``invalid_option``
     """
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise CodemodeError("invalid_option", f"`{name}` is {value!r}.", hint="Use a number of seconds, 0 or more.")
+    if not _is_number(value) or not value >= 0:
+        raise CodemodeError(
+            "invalid_option", f"`{name}` is {_shown(value)}.", hint="Use a number of seconds, 0 or more."
+        )
 
 
 def check_function(name: str, value: object) -> None:
@@ -56,7 +75,7 @@ def check_function(name: str, value: object) -> None:
         ``invalid_option``
     """
     if value is not None and not callable(value):
-        raise CodemodeError("invalid_option", f"`{name}` is {value!r:.100}.", hint="Use a function, or None.")
+        raise CodemodeError("invalid_option", f"`{name}` is {_shown(value)}.", hint="Use a function, or None.")
 
 
 def check_path(name: str, value: object) -> None:
@@ -68,7 +87,7 @@ def check_path(name: str, value: object) -> None:
         ``invalid_option``
     """
     if value is not None and not isinstance(value, str | PathLike):
-        raise CodemodeError("invalid_option", f"`{name}` is {value!r:.100}.", hint="Use a path, or None.")
+        raise CodemodeError("invalid_option", f"`{name}` is {_shown(value)}.", hint="Use a path, or None.")
 
 
 def check_text(name: str, value: object) -> None:
@@ -80,7 +99,7 @@ def check_text(name: str, value: object) -> None:
         ``invalid_option``
     """
     if not isinstance(value, str):
-        raise CodemodeError("invalid_option", f"`{name}` is {value!r:.100}.", hint="Use a text.")
+        raise CodemodeError("invalid_option", f"`{name}` is {_shown(value)}.", hint="Use a text.")
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -201,6 +201,7 @@ class Runtime:
         self._on_detached_exit = on_detached_exit
         self._detach_note = detach_note
         self._deliveries = Deliveries(self._owner, self._shaped_exit)
+        self._opening = self._open_soon()
 
     def __repr__(self) -> str:
         return f"Runtime(name={self.name!r}, connectors={list(self._capabilities.names)!r})"
@@ -473,7 +474,7 @@ class Runtime:
         """
         await self._capabilities.load()
         report = await roll_back(self._store, self._capabilities, execution_id, lambda: self._changed(execution_id))
-        self._changed(execution_id)
+        self._ended(execution_id)
         if report.reverted:
             await dispose(self._capabilities, execution_id, "rolled_back")
         return report
@@ -648,7 +649,10 @@ class Runtime:
         """Stop what is running here, close the connectors and the file. A second call does nothing."""
         for execution_id in self._driven:
             await self.stop(execution_id)
-        self._deliveries.close()
+        if self._opening is not None:
+            self._opening.cancel()
+        if self._opened is not None:
+            await self._deliveries.close(self._opened)
         if self._announcements is not None:
             await self._announcements.settle()
         await close_connectors(self._capabilities)
@@ -663,9 +667,29 @@ class Runtime:
             self._deliveries.look(self._opened, self._hook)  # what an earlier process did not come to
         return self._opened
 
+    def _open_soon(self) -> asyncio.Handle | None:
+        """Open a file that is there in the loop's next turn: ends that an earlier process did not come to are told.
+
+        Without a running loop, or a hook, the first use does that.
+        """
+
+        def open_file() -> None:
+            try:
+                if self._hook is not None and self.path.exists():
+                    _ = self._store
+            except (CodemodeError, OSError):
+                _log.warning("The ends of detached runs are delivered at the first use of %r.", self, exc_info=True)
+
+        try:
+            return asyncio.get_running_loop().call_soon(open_file)
+        except RuntimeError:
+            return None
+
     @property
     def _hook(self) -> ExitHook | None:
-        return self._on_detached_exit or current_environment().exit_hook()
+        if self._on_detached_exit is not None:  # a callable may be false, such as an empty list that is one
+            return self._on_detached_exit
+        return current_environment().exit_hook()
 
     def _exit_hook(self) -> ExitHook:
         if (hook := self._hook) is None:

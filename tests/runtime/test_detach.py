@@ -14,7 +14,7 @@ from codemode_jupyter.runtime.detached_exit import CONSOLE_BYTES
 from codemode_jupyter.runtime.runtime import Runtime
 from codemode_jupyter.runtime.store.database import Database
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
-from tests.runtime.fake_sandbox import Program
+from tests.runtime.fake_sandbox import FakeExecutor, Program
 from tests.runtime.shelf import Shelf
 from tests.runtime.waiting import until
 
@@ -210,6 +210,18 @@ async def test_whichever_way_a_waiting_run_ends_it_is_told_once(world, heard):
     assert len({told.id for told in heard}) == 4
 
 
+async def test_a_waiting_run_that_is_rolled_back_is_told_as_rejected(world, heard):
+    async def noted_then_gated(p: Program):
+        await p.call("shelf.note", {"n": 1})
+        return await gated(p)
+
+    reply = await world.execute(noted_then_gated, detach=True)
+    report = await world.runtime.rollback(reply.execution_id)
+    await until(lambda: heard)
+    assert report.status == "rolled_back"
+    assert (heard[0].status, heard[0].error.code) == ("rejected", "rolled_back")
+
+
 async def test_a_detached_run_that_is_stopped_is_told(world, heard):
     if world.mode == "reopened":
         pytest.skip("the runtime that drives is needed")
@@ -277,6 +289,41 @@ async def test_a_hook_that_raised_is_called_again_by_recover_and_by_the_next_run
     await world.another().executions()
     await until(lambda: len(calls) == 3 and runtime._store.exits.all() == [])
     assert len(set(calls)) == 1
+
+
+async def test_an_exit_that_was_left_is_told_when_a_runtime_is_made_before_anybody_uses_it(world):
+    def refuses(told):
+        raise ValueError("not now")
+
+    runtime = world.another(on_detached_exit=refuses)
+    reply = await runtime.execute(world.sandbox.program(gated), detach=True)
+    await runtime.reject(reply.execution_id)
+    await until(lambda: runtime._store.exits.all()[0].failures == 1)
+    heard = []
+    world.another(on_detached_exit=heard.append)
+    await until(lambda: heard)
+    assert heard[0].execution_id == reply.execution_id
+
+
+async def test_making_a_runtime_makes_no_file_and_fails_for_no_file(tmp_path, heard):
+    (tmp_path / "broken.sqlite3").write_text("no store")
+    for name in ("none.sqlite3", "broken.sqlite3"):
+        Runtime(path=tmp_path / name, on_detached_exit=heard.append)
+    await asyncio.sleep(0.01)
+    assert not (tmp_path / "none.sqlite3").exists()
+    assert heard == []
+
+
+async def test_whatever_can_be_called_is_a_hook_also_when_it_is_false(world):
+    class Heard(list):
+        def __call__(self, told):
+            self.append(told)
+
+    heard = Heard()
+    runtime = world.another(on_detached_exit=heard)
+    reply = await runtime.execute(world.sandbox.program(gated), detach=True)
+    await runtime.reject(reply.execution_id)
+    await until(lambda: heard)
 
 
 async def test_a_hook_that_always_raises_is_called_at_five_starts_and_then_by_recover_only(world):
@@ -360,6 +407,28 @@ async def test_closing_gives_up_a_hook_under_way_and_the_next_runtime_calls_it_a
     following = world.another(on_detached_exit=heard.append)
     await until(lambda: following._store.exits.all() == [])
     assert [told.id for told in heard] == begun
+
+
+async def test_closing_leaves_an_exit_to_others_also_where_its_hook_clings(tmp_path):
+    begun, clings = [], asyncio.Event()
+
+    async def hook(told):
+        begun.append(told.id)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await clings.wait()
+
+    sandbox, heard = FakeExecutor("never"), []
+    runtime = Runtime(path=tmp_path / "store.sqlite3", executor=sandbox, on_detached_exit=hook)
+    await runtime.execute(sandbox.program(quick), detach=0)
+    await until(lambda: begun)
+    await runtime.close()
+    following = Runtime(path=tmp_path / "store.sqlite3", executor=sandbox, on_detached_exit=heard.append)
+    await until(lambda: heard)
+    assert [told.id for told in heard] == begun
+    clings.set()
+    await following.close()
 
 
 @pytest.mark.parametrize("world", ["normal"], indirect=True)

@@ -34,11 +34,27 @@ async def test_searching_and_describing_take_a_text(runtime, target):
         assert refusal.value.code == "invalid_option"
 
 
-@pytest.mark.parametrize("age", [math.nan, -1, "1", None])
+@pytest.mark.parametrize(
+    "age",
+    [math.nan, -1, "1", None, 10**400, 10**5000],
+    ids=["nan", "negative", "text", "none", "beyond a float", "beyond printing"],
+)
 async def test_an_age_is_a_number_of_seconds(runtime, age):
     with pytest.raises(CodemodeError) as refusal:
         await runtime.expire_paused(age)
     assert refusal.value.code == "invalid_option"
+
+
+@pytest.mark.parametrize("option", ["timeout", "detach"])
+async def test_seconds_beyond_every_clock_are_refused_in_the_outcome(runtime, option):
+    outcome = await runtime.execute("1 + 1", **{option: 10**400})
+    assert outcome.error.code == "invalid_option"
+    assert len(outcome.error.message) < 200
+    assert await runtime.executions() == []
+
+
+async def test_a_limit_of_very_many_whole_seconds_is_no_limit(runtime):
+    assert (await runtime.execute("1 + 1", timeout=10**300)).result == 2
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "1", True])
