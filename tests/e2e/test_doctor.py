@@ -38,6 +38,10 @@ def test_the_doctor_tells_of_everything_that_a_run_needs_with_its_time(desk, fac
     assert "ms to the page and back" in found["round trip"]["found"]
     assert found["page policy (CSP)"]["found"] == "allows the sandbox in the page"
     assert "first program" in found["page sandbox"]["found"]
+    if found["page Python"]["state"] == "ok":
+        assert re.search(r"; it came as 13 MB from the (server|kernel) in \d", found["page Python"]["found"])
+    else:
+        assert found["Python assets"]["state"] == "absent"
     assert found["storage"]["found"].endswith(
         "notebook.codemode.sqlite3; not there yet, the first run makes it; writable; on a local file system"
     )

@@ -28,7 +28,7 @@ Check: TypeAlias = tuple[str, float, Callable[[], Awaitable[Finding]]]
 
 
 async def diagnose(shell: Any, environment: NotebookEnvironment, runtimes: Iterable[Runtime]) -> Diagnosis:
-    """Look at everything that running a program needs; takes half a minute at most, a second where all is well.
+    """Look at everything that running a program needs; takes a minute at most, a few seconds where all is well.
 
     Parameters
     ----------
@@ -49,6 +49,7 @@ async def diagnose(shell: Any, environment: NotebookEnvironment, runtimes: Itera
         ("round trip", 4, page.check_round_trip),
         ("page policy (CSP)", 8, page.check_policy),
         ("page sandbox", 8, page.check_sandbox),
+        ("page Python", 20, page.check_python),
         *(("storage", 4.0, partial(check_storage, place)) for place in places),
         ("headless sandbox", 10, check_headless),
         ("Python assets", 1, check_python_assets),

@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from codemode_jupyter.notebook.doctor.report import Finding
+from codemode_jupyter.notebook.doctor.threads import in_thread
 from codemode_jupyter.notebook.doctor.trial import first_and_next
 from codemode_jupyter.notebook.environment import LONG_WAIT, NotebookEnvironment
 from codemode_jupyter.sandbox.page_channel import Content, PageChannel
+from codemode_jupyter.sandbox.python.assets import assets_folder, is_complete, shipped_assets
 
 if TYPE_CHECKING:
     from codemode_jupyter.sandbox.browser import BrowserExecutor
@@ -28,6 +30,7 @@ _ROLL_CALL = 0.4
 
 _MOST_PATIENCE = 6.0
 _ROUND_TRIPS = 5
+_MEGABYTE = 1_000_000
 _SLOW = 0.2
 """Seconds of a round trip from which on a person notices."""
 
@@ -95,6 +98,25 @@ class PageChecks:
         if executor is None or executor.page is None or not executor.page.is_prepared:
             return Finding("absent", "no page that has a sandbox")
         return Finding("ok", await first_and_next(executor))
+
+    async def check_python(self) -> Finding:
+        """Run a program in Python in the page's sandbox, and tell how Python came there.
+
+        Files that are not there yet are not made for that: it takes long.
+        """
+        executor = self._executor
+        if executor is None or executor.page is None or not executor.page.is_prepared:
+            return Finding("absent", "no page that has a sandbox")
+        if not await in_thread(_has_python):
+            return Finding("absent", "nothing to load yet; see below")
+        python = executor.page.python
+        times = await first_and_next(executor, in_python=True)
+        sizes = " and ".join(f"{size / _MEGABYTE:.0f} MB from {way}" for way, size in python.ways.items())
+        return Finding("ok", f"{times}; it came as {sizes} in {python.seconds:.1f} s")
+
+
+def _has_python() -> bool:
+    return shipped_assets() is not None or is_complete(assets_folder())
 
 
 _LATE = "the page did not make a sandbox in time"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.protocol import CallBatch, ConsoleLine, Executor, PassLink, PassRequest, StepResult
 
 _PROGRAM = PassRequest("doctor", "async () => 6 * 7", 0, (), 0.0, "0" * 32, 5.0)
+_PYTHON_PROGRAM = replace(_PROGRAM, source="6 * 7", language="python")
 _RESULT = "42"
 
 
@@ -31,7 +33,7 @@ class _NoCalls:
         pass
 
 
-async def first_and_next(executor: Executor) -> str:
+async def first_and_next(executor: Executor, *, in_python: bool = False) -> str:
     """Run the program twice and return how long each run took, for a person.
 
     Raises
@@ -39,13 +41,14 @@ async def first_and_next(executor: Executor) -> str:
     CodemodeError
         There is no sandbox, or the program came to something else (``no_sandbox``).
     """
-    first, following = await _milliseconds(executor), await _milliseconds(executor)
+    program = _PYTHON_PROGRAM if in_python else _PROGRAM
+    first, following = await _milliseconds(executor, program), await _milliseconds(executor, program)
     return f"first program {first:.0f} ms, next {following:.1f} ms"
 
 
-async def _milliseconds(executor: Executor) -> float:
+async def _milliseconds(executor: Executor, program: PassRequest) -> float:
     began = time.perf_counter()
-    end = await executor.run_pass(_PROGRAM, _NoCalls())
+    end = await executor.run_pass(program, _NoCalls())
     if end.kind != "completed" or end.value != _RESULT:
         what = end.error if end.error is not None else end.value
         raise CodemodeError(
