@@ -46,14 +46,18 @@ def form_of(message: str, schema: Mapping[str, Any] | None, source: str) -> Ques
     return Question(message, (only,), source=source, is_single=True)
 
 
-def check_value(schema: Mapping[str, Any], value: object) -> None:
-    """Check an answer against its schema, and the formats of its fields.
+def check_value(schema: Mapping[str, Any] | None, value: object) -> None:
+    """Check an answer against its schema, and the formats of its fields; without a schema it is a text.
 
     Raises
     ------
     CodemodeError
         ``invalid_answer``; ``data["faults"]`` lists every fault with its path.
     """
+    if schema is None:
+        if not isinstance(value, str):
+            raise refuse_answer([{"path": "", "message": f"must be text, not {type(value).__name__}"}])
+        return
     faults = SchemaValidator("answer", schema).faults(value)
     form = form_of("", schema, "")
     given = {form.fields[0].name: value} if form.is_single else value

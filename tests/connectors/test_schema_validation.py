@@ -54,6 +54,15 @@ def test_every_fault_is_listed_with_its_path() -> None:
     assert "It takes: count, what, kind, lines." in str(error)
 
 
+@pytest.mark.parametrize("said", ["number", "integer", ["number", "null"]])
+@pytest.mark.parametrize(
+    ("value", "name"), [(float("nan"), "NaN"), (float("inf"), "Infinity"), (float("-inf"), "Infinity")]
+)
+def test_what_json_has_no_number_for_is_no_number_and_passes_no_bound(said: Any, value: float, name: str) -> None:
+    assert faults({"type": said}, value)[""].endswith(f", not {name}")
+    assert faults({"type": said, "minimum": 0, "maximum": 100}, value)
+
+
 def test_arguments_that_fit_are_returned_as_they_are() -> None:
     arguments = {"count": 1, "what": "x"}
     assert SchemaValidator("act", ORDER)(arguments) is arguments

@@ -177,12 +177,20 @@ async def test_an_answer_that_does_not_fit_is_refused_with_its_faults_and_the_qu
     assert (await asking.runtime.respond(asked.call_id, 5)).status == "completed"
 
 
+async def test_a_question_without_a_schema_is_answered_by_a_text_only(asking):
+    [asked, _] = (await paused(asking, "both")).pending
+    for wrong in (5, None, True, ["a"], {"a": 1}, b"a"):
+        refused = (await asking.runtime.respond(asked.call_id, wrong)).error
+        assert (refused.code, len(refused.faults)) == ("invalid_answer", 1)
+    assert (await asking.runtime.respond(asked.call_id, "")).error is None
+
+
 async def test_answers_that_race_are_given_once_and_questions_side_by_side_may_be_answered_at_once(asking):
     first, second = (await paused(asking, "both")).pending
     one = asking.runtime  # another runtime hears of the end within a second: in one mode
     others = [asking.another() for _ in range(3)] if asking.mode == "normal" else [one] * 3
     outcomes = await asyncio.gather(
-        *(runtime.respond(first.call_id, number) for number, runtime in enumerate(others)),
+        *(runtime.respond(first.call_id, str(number)) for number, runtime in enumerate(others)),
         one.respond(second.call_id, "two"),
     )
     refused = [one.error.code for one in outcomes if one.error is not None]

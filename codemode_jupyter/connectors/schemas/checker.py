@@ -5,6 +5,7 @@ Owns: running the validator, and the wording of each fault. Never does: read oth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -139,6 +140,8 @@ def _kind(value: object) -> str:
         return "null"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return next((name for kind, name in kinds.items() if isinstance(value, kind)), type(value).__name__)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity"
     return "integer" if isinstance(value, int) else "number"
 
 

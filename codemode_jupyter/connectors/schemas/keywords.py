@@ -7,6 +7,7 @@ Never does: wording of faults.
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -139,6 +140,8 @@ def _type(validator: Any, said: Any, value: Any, schema: Any) -> Iterator[Valida
     if isinstance(value, bytes | bytearray | memoryview):
         binary = schema.get("format") in _BINARY_FORMATS or any(key in schema for key in _BINARY_KEYWORDS)
         fits = binary and "string" in kinds
+    elif isinstance(value, float) and not math.isfinite(value):
+        fits = False  # no number of JSON (RFC 8259, 6), and every bound lets NaN pass
     else:
         fits = any(validator.is_type(value, kind) for kind in kinds)
     if not fits:
