@@ -7,9 +7,12 @@ import pytest
 
 from codemode_jupyter import FunctionConnector, Runtime, tool
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
 from codemode_jupyter.sandbox.protocol import PassEnd, PassHandler, PassRequest
 from codemode_jupyter.sandbox.python.making import ensure_assets
+from codemode_jupyter.sandbox.worker_source import worker_source
+from tests.sandbox.real_page import chromium, open_pages
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 notes: list[str] = []
@@ -171,3 +174,20 @@ async def test_a_snippet_keeps_its_language(runtime):
     assert {one.name: one.language for one in await runtime.snippets()} == {"py": "python", "js": "javascript"}
     assert "```python" in (await runtime.describe("py"))["types"]
     assert "```py" not in (await runtime.describe("js", language="python"))["types"]
+
+
+async def test_snippets_of_both_languages_run_in_a_page(executor, tmp_path):
+    notes.clear()
+    async with chromium() as browser, open_pages(browser, worker_source()) as pages:
+        page = BrowserExecutor(pages)
+        made = Runtime([FunctionConnector("desk", [note, slow])], executor=page, path=tmp_path / "store.sqlite3")
+        await save(made, "py", PYTHON, "python")
+        await save(made, "js", JAVASCRIPT, "javascript")
+        code = "async () => [(await codemode.run('py', 1)).count, (await codemode.run('js', 2)).count]"
+        outcome, asked = await to_the_end(made, code, "javascript")
+        assert (outcome.result, asked) == ([1, 2], [["py 1"], ["js 2"]]), outcome.error
+        code = "[(await codemode.run('js', 3))['count'], (await codemode.run('py', 4))['count']]"
+        outcome, asked = await to_the_end(made, code, "python")
+        assert (outcome.result, asked) == ([3, 4], [["js 3"], ["py 4"]]), outcome.error
+        await made.close()
+        await page.close()
