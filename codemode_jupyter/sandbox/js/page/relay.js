@@ -118,12 +118,11 @@
     /** @param {PythonFiles} files */
     constructor({ script, wasm, library, lock, snapshot }) {
       super(script, PYTHON_SPARES);
-      this.#assets = (async () => ({
-        module: await WebAssembly.compile(await wasm.arrayBuffer()),
-        library: new Uint8Array(await library.arrayBuffer()),
-        lock,
-        snapshot: new Uint8Array(await snapshot.arrayBuffer()),
-      }))();
+      this.#assets = Promise.all([
+        wasm.arrayBuffer().then((bytes) => WebAssembly.compile(bytes)),
+        library.arrayBuffer(),
+        snapshot.arrayBuffer(),
+      ]).then(([module, zip, memory]) => ({ module, library: new Uint8Array(zip), lock, snapshot: new Uint8Array(memory) }));
       this.#assets.catch((error) => this.failed(`${error}`));
     }
 

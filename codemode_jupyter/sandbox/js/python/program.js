@@ -19,7 +19,7 @@ prepareLanguage = async (assets) => {
   try {
     interpreter = { pyodide: await loadInterpreter(assets, printLine) };
   } catch (fault) {
-    interpreter = { fault };
+    interpreter = { fault: codedError("python_not_available", `Python did not start in the sandbox: ${lastLine(fault)}`) };
   }
 };
 
