@@ -1,17 +1,38 @@
 """``%codemode respond``: an answer typed into a cell, to what a tool asks.
 
-Owns: finding the question that an id means, and reading the answer as its form would. Never does: check an answer
-against its schema; the runtime does.
+Owns: the answer on the line, finding the question that an id means, and reading the answer as its form would.
+Never does: check an answer against its schema; the runtime does.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Sequence
 
 from codemode_jupyter.connectors.questions import Question, read_form
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime.records import PendingCall
+
+_ANSWERING = re.compile(r"(\s*(?:(?:-r|--runtime)[\s=]+\S+\s+)*respond\s+\S+)\s+(\S.*)", re.DOTALL)
+
+
+def split_answer(line: str) -> tuple[str, str | None]:
+    """Return the line of a command without the answer that ends it, and the answer as it was typed.
+
+    JSON and apostrophes stand in it as they are; quotation marks around the whole of it, as for a shell, are taken off.
+    """
+    if (found := _ANSWERING.fullmatch(line)) is None:
+        return line, None
+    answer = found[2].rstrip()
+    if answer[0] in "'\"":
+        try:
+            words = shlex.split(answer)
+        except ValueError:
+            words = []
+        answer = words[0] if len(words) == 1 else answer
+    return found[1], answer
 
 
 def question_meant(text: str, pending: Sequence[PendingCall]) -> PendingCall:

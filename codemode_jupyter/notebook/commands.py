@@ -17,7 +17,7 @@ from IPython.core.getipython import get_ipython
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.notebook import upkeep
-from codemode_jupyter.notebook.answering import question_meant, typed_answer
+from codemode_jupyter.notebook.answering import question_meant, split_answer, typed_answer
 from codemode_jupyter.notebook.card import InboxView, RunView, show_execution
 from codemode_jupyter.notebook.doctor import diagnose
 from codemode_jupyter.notebook.doctor.report import Diagnosis
@@ -88,7 +88,10 @@ def _parse(line: str) -> Namespace:
     parser.add_argument("-d", "--description", default="")
     parser.add_argument("command", nargs="?")
     parser.add_argument("arguments", nargs="*")
-    return parser.parse_line(line)
+    options, answer = split_answer(line)
+    given = parser.parse_line(options)
+    given.arguments += [] if answer is None else [answer]
+    return given
 
 
 def _help() -> str:
@@ -213,7 +216,7 @@ async def _approve(runtime: Runtime, given: Namespace) -> Outcome:
 async def _respond(runtime: Runtime, given: Namespace) -> Outcome:
     call = question_meant(given.arguments[0], await runtime.pending())
     assert call.question is not None  # noqa: S101  it is one
-    answer = typed_answer(call.question, " ".join(given.arguments[1:]))
+    answer = typed_answer(call.question, given.arguments[1])
     view = RunView(runtime)
     view.show()
     view.attach(call.execution_id)
@@ -334,7 +337,7 @@ COMMANDS = {
     "show": Command("show ID", "show an execution's card again", _show, 1, 1),
     "approve": Command("approve ID [SEQ]", "approve all that waits, or one call, and go on", _approve, 1, 2),
     "reject": Command("reject ID [SEQ]", "reject it; the execution ends", _reject, 1, 2),
-    "respond": Command("respond ID ANSWER", "answer what a tool asks, and go on", _respond, 2, 10_000),
+    "respond": Command("respond ID ANSWER", "answer what a tool asks, and go on", _respond, 2, 2),
     "detach": Command("detach ID", "let a run go on by itself; the inbox will show how it ended", _detach, 1, 1),
     "stop": Command("stop ID", "end a run that is under way", upkeep.stop, 1, 1),
     "recover": Command("recover", "go on with runs that were cut off when the kernel ended; ask about doubt", _recover),

@@ -5,6 +5,7 @@ from IPython.core.error import UsageError
 
 from codemode_jupyter.connectors.tool import Tool
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.notebook.answering import split_answer
 from codemode_jupyter.notebook.failures import ProgramFailedError
 from codemode_jupyter.notebook.ids import find_execution, short_id
 from codemode_jupyter.notebook.tables import one_line
@@ -257,6 +258,29 @@ def test_one_line_is_cut_to_its_width():
     assert one_line("x" * 50, 10) == "x" * 9 + "…"
 
 
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("it's  nearer", "it's  nearer"),
+        ("-5", "-5"),
+        ('{"jars": 5, "shelf": "top"}', '{"jars": 5, "shelf": "top"}'),
+        ("'{\"jars\": 5}'", '{"jars": 5}'),
+        ('"two words"', "two words"),
+        ("'a' or 'b'", "'a' or 'b'"),
+        ("--wait -r asking", "--wait -r asking"),
+        ('"', '"'),
+    ],
+)
+@pytest.mark.parametrize("before", ["respond 1a2b", "-r asking respond 1a2b", " --runtime=asking  respond  1a2b"])
+def test_an_answer_is_taken_as_it_was_typed_but_for_quotation_marks_around_it(before, typed, answer):
+    assert split_answer(f"{before} {typed} ") == (before, answer)
+
+
+@pytest.mark.parametrize("line", ["respond", "respond 1a2b", "search respond 1a2b x", "show respond", ""])
+def test_other_lines_have_no_answer(line):
+    assert split_answer(line) == (line, None)
+
+
 FORM = {"type": "object", "properties": {"jars": {"type": "integer"}, "shelf": {"enum": ["top", "low"]}}}
 
 
@@ -281,6 +305,6 @@ def test_what_a_tool_asks_is_listed_and_answered_by_a_command(says, bench):
         bench.run("%codemode respond nothing 5")
     with pytest.raises(CodemodeError, match="not JSON"):
         bench.run(f"%codemode respond {short_id(id_)} five")
-    bench.run(f'%codemode respond {short_id(id_)} \'{{"jars": 5, "shelf": "top"}}\'')
-    outcome = bench.run(f"%codemode respond {short_id(id_)}:1:0 it is nearer")
-    assert outcome.result == [{"jars": 5, "shelf": "top"}, "it is nearer"]
+    bench.run(f'%codemode respond {short_id(id_)} {{"jars": 5, "shelf": "top"}}')
+    outcome = bench.run(f"%codemode respond {short_id(id_)}:1:0 it's nearer")
+    assert outcome.result == [{"jars": 5, "shelf": "top"}, "it's nearer"]
