@@ -274,6 +274,31 @@ there = noon.astimezone(zoneinfo.ZoneInfo("America/New_York"))
     assert await value_of(python, source) == ["2026-07-01T12:00:00+02:00", "2026-07-01 06:00:00-04:00", True]
 
 
+SOURCES = """
+import datetime, email.utils, os, platform, random, tempfile, time, uuid
+print(time.perf_counter(), time.process_time(), time.monotonic_ns(), time.time_ns(), os.times()[:4], time.ctime())
+print(os.getpid(), tempfile.mkstemp()[1], uuid.getnode(), random.SystemRandom().random(), random.Random().random())
+print(datetime.datetime.now().astimezone(), datetime.date.today(), time.localtime(), email.utils.make_msgid())
+open("/tmp/a", "w").write("x")
+print(os.stat("/tmp/a").st_mtime, os.listdir("/tmp"), platform.platform())
+print({1.5, "a", (1, 2), frozenset([3]), None, b"x"}, set(dir(str)).pop(), hash("a"))
+await codemode.step("s", lambda: [time.time(), random.random(), uuid.uuid4().hex])
+await it.later(ms=3)
+print(time.time(), random.random(), uuid.uuid4(), time.perf_counter())
+await it.gated()
+"""
+
+
+async def test_all_that_could_tell_one_pass_from_another_is_the_same_in_both(python):
+    kernel = Kernel(SOURCES, language="python")
+    assert (await kernel.run(python)).kind == "paused"
+    first = list(kernel.lines)
+    assert len(first) == 6
+    kernel.approve()
+    assert (await kernel.run(python)).kind == "completed"
+    assert kernel.lines == first
+
+
 KNOTS = """
 import weakref
 class Knot:

@@ -22,7 +22,7 @@ async def _without_network(*_: object, **__: object) -> NoReturn:
 
 
 async def _without_processes(*_: object, **__: object) -> NoReturn:
-    raise RuntimeError(NO_PROCESSES)
+    raise OSError(NO_PROCESSES)
 
 
 class _Timer(asyncio.TimerHandle):

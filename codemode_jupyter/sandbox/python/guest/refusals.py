@@ -73,6 +73,8 @@ def install_refusals() -> None:
 
 
 def _refuse(what: str, why: str) -> NoReturn:
+    if why is NO_PROCESSES:  # as an operating system says it, which libraries expect
+        raise OSError(f"{what}: {why}")
     raise RuntimeError(f"{what} is not available in a program: {why}" if why is NO_TERMINAL else f"{what}: {why}")
 
 
