@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from codemode_jupyter.sandbox.python.assets import find_assets
 from tests.e2e.firefox import FirefoxTab, find_firefox, running_firefox
 from tests.e2e.notebooks import GATED, QUICK, SETUP, write_notebook
 from tests.e2e.waiting import until
@@ -15,6 +16,7 @@ from tests.sandbox.escapes.listeners import listening
 from tests.sandbox.escapes.ways import REQUESTS, WAYS
 
 LOOP = "%%codemode\nwhile (true) {}"
+PYTHON = "%%codemode -l python\nimport sys\nf'{sys.platform} {await world.read(number=8)}'"
 FROM_A_PAGE = {name: REQUESTS[name] for name in ("fetch", "EventSource", "WebSocket", "sendBeacon")}
 
 
@@ -68,7 +70,7 @@ def test_in_firefox_programs_run_wait_are_approved_and_stopped_and_do_not_get_ou
     with Ears(tmp_path).open() as ears:
         escape = f"%%codemode -o taken\n{program(ears.targets, WAYS)}"
         say = "import json; _ = Path('taken.json').write_text(json.dumps(taken))"
-        write_notebook(folder / "notebook.ipynb", SETUP, QUICK, GATED, LOOP, "%codemode doctor", escape, say)
+        write_notebook(folder / "notebook.ipynb", SETUP, QUICK, GATED, LOOP, "%codemode doctor", escape, say, PYTHON)
         tab = FirefoxTab(firefox, server, "firefox/notebook.ipynb")
 
         tab.run(0, 1)
@@ -90,6 +92,11 @@ def test_in_firefox_programs_run_wait_are_approved_and_stopped_and_do_not_get_ou
 
         tab.run(4)
         tab.shows(4, "Programs run in the page.", "1 open (visible)", "JupyterLab; ", "Firefox/", "allows the sandbox")
+
+        if find_assets() is not None:  # they cannot be made without a registry
+            for _ in range(2):
+                tab.run(7)
+                tab.shows(7, "Completed", "emscripten 8")
 
         tab.run(5, 6)
         tab.shows(5, "Completed")
