@@ -1,29 +1,38 @@
 """Programs in Python: the language, calls, values, errors, and that they replay."""
 
-import asyncio
 import json
 
 import pytest
+import pytest_asyncio
 
 from codemode_jupyter.errors import CodemodeError
+from codemode_jupyter.sandbox.browser import BrowserExecutor
 from codemode_jupyter.sandbox.deno import find_deno
 from codemode_jupyter.sandbox.python.making import ensure_assets
+from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.sandbox.conftest import make_deno
 from tests.sandbox.kernel import GATED, Fails, Kernel, evaluate, failure
+from tests.sandbox.real_page import chromium, open_pages
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest.fixture(scope="module")
-def python():
-    """The headless sandbox with Python in it."""
-    executor = make_deno()
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["deno", "chromium"])
+async def python(request):
+    """Each sandbox in turn, with Python in it."""
     try:
-        ensure_assets(find_deno())
+        ensure_assets(find_deno() or "deno")
     except CodemodeError as error:
         pytest.skip(str(error))
-    yield executor
-    asyncio.run(executor.close())
+    if request.param == "deno":
+        executor = make_deno()
+        yield executor
+        await executor.close()
+        return
+    async with chromium() as browser, open_pages(browser, worker_source()) as pages:
+        executor = BrowserExecutor(pages)
+        yield executor
+        await executor.close()
 
 
 async def value_of(executor, source, **options):
