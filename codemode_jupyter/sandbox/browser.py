@@ -314,6 +314,7 @@ class BrowserExecutor:
                 pass  # the sandbox of another executor
             case "prepared":
                 page.is_prepared, page.fault = True, None
+                page.python.come_back()
                 page.is_served = content.get("frame") == "src"
                 self._settle()
             case "unusable":

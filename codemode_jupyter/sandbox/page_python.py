@@ -75,6 +75,10 @@ class PythonInPage:
                 self.seconds = float(seconds)
         self._has_news.set()
 
+    def come_back(self) -> None:
+        """Note that the page has a sandbox, perhaps again."""
+        self._is_gone = False
+
     def lose(self) -> None:
         """Note that the page is gone, or can run no programs."""
         self.is_warm = False

@@ -235,6 +235,16 @@ async def test_the_time_of_the_load_is_no_running_time(browser):
         await executor.close()
 
 
+async def test_a_page_whose_sandbox_failed_and_was_mended_runs_python_again(browser):
+    async with open_pages(browser, worker_source()) as pages:
+        executor = BrowserExecutor(pages)
+        await executor.ready()
+        pages.say({"type": "unusable", "from": executor.page.id, "policy": "", "message": "a fault of a moment"})
+        assert executor.page.fault
+        assert await value(executor) == "2"
+        await executor.close()
+
+
 # ---- its Workers
 
 

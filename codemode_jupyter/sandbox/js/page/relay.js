@@ -14,7 +14,7 @@
   const MAX_TEXTS_IN_A_ROW = 20_000;
   /** Workers that are kept ready for the next programs. */
   const SPARES = 2;
-  /** The same for Python, one of which takes 100 MB. */
+  /** The same for Python, one of which takes 150 MB. */
   const PYTHON_SPARES = 1;
   /** How long after a start or an end another spare Worker is made, in ms: not while programs want the processor. */
   const SPARE_DELAY = 50;
