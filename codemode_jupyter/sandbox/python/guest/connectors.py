@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import keyword
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -110,11 +111,12 @@ class Connector:
         self._calls = calls
         self._name = name
         self._methods = methods
+        self._written = {name_in_python(method): method for method in methods}
 
     def __getattr__(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         if method.startswith(("__", "_repr_", "_ipython_")):
             raise AttributeError(method)
-        return self[method]
+        return self[self._written.get(method, method)]
 
     def __getitem__(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         calls, connector = self._calls, self._name
@@ -127,10 +129,16 @@ class Connector:
         return call
 
     def __dir__(self) -> list[str]:
-        return list(self._methods)
+        return list(self._written)
 
     def __repr__(self) -> str:
         return f"<connector {self._name}: {', '.join(self._methods)}>"
+
+
+def name_in_python(name: str) -> str:
+    """Return how a name that JavaScript takes is written in Python, as the stubs say it."""
+    written = name.replace("$", "_")
+    return f"{written}_" if keyword.iskeyword(written) else written
 
 
 def encode_arguments(values: tuple[Any, ...], keywords: dict[str, Any], name: str) -> str:

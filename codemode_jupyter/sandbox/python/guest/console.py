@@ -15,6 +15,9 @@ from .tracebacks import in_words, is_own_file, own_origin
 
 _LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"), (0, "debug"))
 
+_FOR_AUTHORS = (DeprecationWarning, PendingDeprecationWarning, ImportWarning)
+"""Warnings that say something to whoever wrote the code, and to nobody else: as Python's own filters have it."""
+
 
 class ConsoleStream(io.TextIOBase):
     """A text stream that goes to the console: what one ``print`` writes is one entry."""
@@ -91,6 +94,8 @@ def _install_warnings(bridge: Any) -> None:
     once: dict[Any, Any] = {}
 
     def show(message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
+        if issubclass(category, _FOR_AUTHORS) and not is_own_file(filename):
+            return
         place = f" ({in_words(filename, lineno)})" if is_own_file(filename) else ""
         bridge.print("warn", f"{category.__name__}: {message}{place}")
 
