@@ -32,8 +32,19 @@ function guarded(run) {
   try {
     run();
   } catch (error) {
-    failProgram(codedError("interpreter_failed", `Python cannot go on: ${lastLine(error)}`));
+    failProgram(codedError("interpreter_failed", `Python cannot go on: ${whatBroke(lastLine(error))}`));
   }
+}
+
+/**
+ * @param {string} said what the interpreter said as it fell
+ * @returns {string} a sentence for who wrote the program
+ */
+function whatBroke(said) {
+  const exit = /terminated with exit\((\d+)\)/.exec(said);
+  if (exit !== null) return `the program ended the interpreter itself (exit code ${exit[1]}). End it by \`return\`.`;
+  if (/call stack/.test(said)) return "something called itself too often below Python, such as a `__repr__` or a nested value.";
+  return `the interpreter broke down (${said}). Compiled code was used as it must not be, such as by ctypes.`;
 }
 
 /**
