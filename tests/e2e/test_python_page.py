@@ -1,13 +1,17 @@
 """Programs in Python in the page, as a person meets them: the load, the second run, Stop, a reload, an approval."""
 
 import re
+import shutil
 import time
+from pathlib import Path
 
 import pytest
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno import find_deno
+from codemode_jupyter.sandbox.python.assets import find_assets
 from codemode_jupyter.sandbox.python.making import ensure_assets
+from codemode_jupyter.sandbox.python.packed import packed_files
 from tests.e2e.lab import NOTEBOOK
 from tests.e2e.notebooks import SETUP
 from tests.e2e.waiting import until
@@ -33,6 +37,7 @@ GATED = (
 )
 
 
+LABEXTENSIONS = Path("data", "labextensions")
 LOADS = r"(Loading|Starting) Python…"
 
 
@@ -88,3 +93,20 @@ def test_a_program_pauses_is_approved_and_goes_on_in_notebook_7(desk):
     cell = tab.run(0, 1).shows("Waiting for you", "world.act")
     cell.press("Approve").shows("Completed", "seven")
     assert desk.effects == ["read 7", "act seven"]
+
+
+def test_where_the_server_has_the_files_they_come_from_it_and_then_from_the_pages_store(desk):
+    packed = packed_files(find_assets())
+    [folder] = {(desk.server.folder / LABEXTENSIONS / file.path).parent for file in packed}
+    folder.mkdir(parents=True)
+    for file in packed:
+        (folder / file.path.rsplit("/", 1)[1]).write_bytes(file.data)
+    try:
+        desk.write(SETUP, RUN, "%codemode doctor")
+        tab = desk.open()
+        tab.run(0, 1).shows("Completed", "emscripten")
+        tab.run(2).shows("it came as 13 MB from the server")
+        tab.reload()
+        tab.run(2).shows("it came as 13 MB from the page's store")
+    finally:
+        shutil.rmtree(folder)
