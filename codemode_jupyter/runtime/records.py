@@ -44,7 +44,6 @@ NEVER_RAN = frozenset(
         "syntax_error",
         "invalid_code",
         "unknown_language",
-        "language_not_available",
         "python_not_available",
         "unknown_execution",
         "not_paused",
