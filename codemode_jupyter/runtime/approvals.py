@@ -32,8 +32,8 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
     Raises
     ------
     CodemodeError
-        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``modules_changed``,
-        ``in_doubt``: nothing was changed.
+        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``unknown_tool``,
+        ``modules_changed``, ``in_doubt``: nothing was changed.
     """
     now = time.time()
     with store.transaction() as connection:
@@ -48,8 +48,8 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
                 f"It is not known whether {doubtful[0].name} (call {doubtful[0].seq}) happened; settle that first.",
                 hint='Answer with `respond(call_id, "run_again" | "happened" | "give_up")`.',
             )
-        check_complete(capabilities, row)
         chosen = _chosen(store, execution_id, seq, digest)
+        check_complete(capabilities, row, chosen)
         store.executions.update(
             connection, execution_id, ("paused",), status="running", owner=owner, heartbeat=now, updated_at=now
         )
@@ -97,16 +97,25 @@ def not_paused(row: ExecutionRow) -> CodemodeError:
     )
 
 
-def check_complete(capabilities: Capabilities, row: ExecutionRow) -> None:
+def waiting(store: Store, execution_id: str) -> list[int]:
+    """Return the ``seq`` of the calls of an execution that wait for an approval now."""
+    return [call.seq for call in store.calls.with_state(execution_id, "pending")]
+
+
+def check_complete(capabilities: Capabilities, row: ExecutionRow, to_run: Iterable[CallRow] = ()) -> None:
     """Refuse to go on with an execution that needs what this runtime does not have.
+
+    ``to_run``: the calls whose tools are to run now.
 
     Raises
     ------
     CodemodeError
-        ``missing_connectors``, ``modules_changed``
+        ``missing_connectors``, ``unknown_tool``, ``modules_changed``
     """
     if missing := capabilities.missing(row.connectors):
         raise missing_connectors(f"Execution {row.id}", missing)
+    for call in to_run:
+        capabilities.find(call.connector, call.method)
     if changed := capabilities.changed_modules(row.modules):
         listed = ", ".join(f'"{name}"' for name in changed)
         raise CodemodeError(

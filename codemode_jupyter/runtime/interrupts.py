@@ -50,7 +50,8 @@ def give_answer(  # noqa: PLR0913, PLR0917  who answers what, where
     ------
     CodemodeError
         ``invalid_answer``, ``unknown_execution``, ``unknown_call``, ``stale_decision``, ``already_answered``,
-        ``missing_connectors``, ``modules_changed``, ``not_storable``, ``too_large``: nothing was changed.
+        ``missing_connectors``, ``unknown_tool``, ``modules_changed``, ``not_storable``, ``too_large``: nothing was
+        changed.
     """
     asked = _asked(store, call)
     if digest is not None and not hmac.compare_digest(digest.encode("utf-8", "replace"), asked.digest.encode()):
@@ -75,7 +76,7 @@ def give_answer(  # noqa: PLR0913, PLR0917  who answers what, where
         going_on = store.calls.with_state(call.execution_id, "waiting", "answered", "executing")
         if row.status not in ("paused", "running") or all(one.seq != call.seq for one in going_on):
             raise stale(call)
-        check_complete(capabilities, row)
+        check_complete(capabilities, row, [one for one in going_on if one.seq == call.seq])
         store.journal.answer(connection, call.execution_id, asked, outcome, now)
         changes = {"state": "answered", "decided_at": now}
         store.calls.update(connection, call.execution_id, call.seq, ("waiting",), **changes)

@@ -108,7 +108,7 @@ def respond(  # noqa: PLR0913, PLR0917  who says what, where
                 hint="Look at what is pending now; nothing was changed.",
             )
         if answer != "give_up":
-            check_complete(capabilities, row)
+            check_complete(capabilities, row, [asked] if answer == "run_again" else [])
         if answer == "give_up":
             detail = ErrorDetail("given_up", f"Given up: it is not known whether {asked.name} (call {seq}) happened.")
             row.status, row.error = "error", failures.to_json(detail)

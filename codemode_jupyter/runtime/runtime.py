@@ -373,10 +373,13 @@ class Runtime:
         -------
         Outcome
             Also for refusals (``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``,
-            ``modules_changed``): nothing changed then. A detached execution goes on in the background: this returns
-            once it does, and the hook hears how it ends.
+            ``unknown_tool``, ``connector_failed``, ``modules_changed``): nothing changed then. A detached execution
+            goes on in the background: this returns once it does, and the hook hears how it ends.
         """
         try:
+            if seq is None:  # what comes to wait while tools are loaded was not meant
+                seq = approvals.waiting(self._store, execution_id) or None
+            await self._capabilities.load()
             row = approvals.approve(self._store, self._capabilities, self._owner, execution_id, seq, digest)
         except CodemodeError as refusal:
             return Outcome("error", execution_id, error=failures.detail_of(refusal))
@@ -445,13 +448,16 @@ class Runtime:
         Outcome
             What the run came to, or ``paused`` at the next question. Refusals changed nothing: ``unknown_call``,
             ``invalid_answer`` (``error`` names every fault), ``stale_decision``, ``already_answered`` (another answer
-            came first). The same answer a second time changes nothing either, and ``note`` says so.
+            came first), ``missing_connectors``, ``unknown_tool``, ``connector_failed``, ``modules_changed``. The same
+            answer a second time changes nothing either, and ``note`` says so.
         """
         try:
             call = read_call_id(call_id)
             if call.live is not None:
                 self._driven.respond(call, digest, *answer_in_flight(answer))
                 return await self._rested(call.execution_id)
+            if call.number is not None or answer != "give_up":
+                await self._capabilities.load()
             if call.number is None:
                 return await self._settle_doubt(call, answer, result, digest)
             if interrupts.is_checked(self._store, call):

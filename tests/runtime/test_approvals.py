@@ -8,6 +8,7 @@ import pytest
 
 from codemode_jupyter.runtime.digest import combined_digest
 from tests.runtime.fake_sandbox import Program
+from tests.runtime.shelf import Shelf
 from tests.runtime.waiting import until
 
 
@@ -66,14 +67,28 @@ async def test_the_same_button_pressed_twice_does_not_approve_the_next_action(wo
 
 async def test_of_two_approvals_at_once_one_wins_and_the_action_runs_once(world):
     outcome = await world.execute(two_in_a_row)
-    both = await asyncio.gather(
-        world.runtime.approve(outcome.execution_id, 0), world.another().approve(outcome.execution_id, 0)
-    )
+    other = world.another()
+    await other.describe("shelf")  # it knows its tools
+    both = await asyncio.gather(world.runtime.approve(outcome.execution_id, 0), other.approve(outcome.execution_id, 0))
     assert sorted(result.status for result in both) == ["error", "paused"]
     [loser] = [result for result in both if result.status == "error"]
     assert loser.error.code == "not_paused"
     assert "only a paused run can be approved" in loser.error.message
     assert world.shelf.created == [{"n": 1}]
+
+
+async def test_an_approval_means_what_waits_when_it_is_given_however_long_tools_take_to_load(world):
+    class Slow(Shelf):
+        async def tools(self):
+            await asyncio.sleep(0.1)
+            return super().tools()
+
+    outcome = await world.execute(two_in_a_row)
+    late = asyncio.create_task(world.another(connectors=[Slow()]).approve(outcome.execution_id))
+    await asyncio.sleep(0)
+    assert (await world.runtime.approve(outcome.execution_id)).status == "paused"
+    assert (await late).error.code == "stale_decision"
+    assert [call.seq for call in await world.runtime.pending()] == [1]
 
 
 async def test_approving_what_is_not_paused_or_unknown_changes_nothing(world):
@@ -196,6 +211,28 @@ async def test_a_run_without_its_connectors_stays_paused(world):
     refused = await bare.approve(outcome.execution_id)
     assert refused.error.code == "missing_connectors"
     assert 'requires connector(s) "shelf" that are not configured on this runtime' in refused.error.message
+    assert (await world.runtime.approve(outcome.execution_id)).status == "paused"
+
+
+async def test_a_run_whose_tool_is_not_there_stays_paused(world):
+    class Bare(Shelf):
+        def tools(self):
+            return [tool for tool in super().tools() if tool.name != "stow"]
+
+    outcome = await world.execute(two_in_a_row)
+    refused = await world.another(connectors=[Bare()]).approve(outcome.execution_id)
+    assert refused.error.code == "unknown_tool"
+    assert (await world.runtime.approve(outcome.execution_id)).status == "paused"
+
+
+async def test_a_run_whose_connector_cannot_say_its_tools_stays_paused(world):
+    class Down(Shelf):
+        def tools(self):
+            raise ConnectionError("the server is down")
+
+    outcome = await world.execute(two_in_a_row)
+    refused = await world.another(connectors=[Down()]).approve(outcome.execution_id)
+    assert refused.error.code == "connector_failed"
     assert (await world.runtime.approve(outcome.execution_id)).status == "paused"
 
 

@@ -13,6 +13,7 @@ from codemode_jupyter.connectors.human import HumanConnector
 from codemode_jupyter.connectors.tool import Tool, ToolContext
 from codemode_jupyter.errors import CodemodeError
 from tests.runtime.fake_sandbox import Program
+from tests.runtime.shelf import Shelf
 from tests.runtime.test_in_doubt import DEAD, Nowhere
 from tests.runtime.waiting import until
 
@@ -174,6 +175,13 @@ async def test_an_answer_that_does_not_fit_is_refused_with_its_faults_and_the_qu
     assert (await asking.runtime.respond(asked.call_id, 5, digest="another")).error.code == "stale_decision"
     for unknown in ("nonsense", 7, f"{asked.execution_id}:0:99", f"{asked.execution_id}:7:0", "exec_1:0:0"):
         assert (await asking.runtime.respond(unknown, 5)).error.code == "unknown_call"
+    assert (await asking.runtime.respond(asked.call_id, 5)).status == "completed"
+
+
+async def test_an_answer_where_the_tool_is_not_there_is_refused_and_the_question_stays(asking):
+    [asked] = (await paused(asking, "loop", times=1)).pending
+    other = asking.another(connectors=[Shelf()])
+    assert (await other.respond(asked.call_id, 5)).error.code == "unknown_tool"
     assert (await asking.runtime.respond(asked.call_id, 5)).status == "completed"
 
 
