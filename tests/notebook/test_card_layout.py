@@ -67,6 +67,12 @@ def test_the_head_says_the_status_the_calls_the_time_and_the_id(name, words):
     assert first_line(name) == words
 
 
+@pytest.mark.parametrize(("preparation", "words"), [("", "Waiting for its turn"), ("Loading Python… 12 of 13 MB",) * 2])
+def test_the_head_says_what_a_run_waits_for_before_it_begins(preparation, words):
+    waits = record(status="running", waits_for_turn=True, preparation=preparation)
+    assert to_text(card_layout(CardState(waits))).startswith(words)
+
+
 def test_each_call_has_a_line_with_what_it_came_to():
     lines = to_text(TREES["completed-text"]).splitlines()
     assert lines[1] == '✓ weather.daily {city: "Seattle", year: 2015} 365 rows replayed'
