@@ -32,7 +32,7 @@ def approve(  # noqa: PLR0913, PLR0917  who decides what, where
     Raises
     ------
     CodemodeError
-        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``unknown_tool``,
+        ``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``, ``missing_tools``,
         ``modules_changed``, ``in_doubt``: nothing was changed.
     """
     now = time.time()
@@ -110,12 +110,17 @@ def check_complete(capabilities: Capabilities, row: ExecutionRow, to_run: Iterab
     Raises
     ------
     CodemodeError
-        ``missing_connectors``, ``unknown_tool``, ``modules_changed``
+        ``missing_connectors``, ``missing_tools``, ``modules_changed``
     """
     if missing := capabilities.missing(row.connectors):
         raise missing_connectors(f"Execution {row.id}", missing)
-    for call in to_run:
-        capabilities.find(call.connector, call.method)
+    if gone := [call.name for call in to_run if call.method not in capabilities.tools_of(call.connector)]:
+        raise CodemodeError(
+            "missing_tools",
+            f"Execution {row.id} requires {', '.join(gone)}, which this runtime does not have.",
+            hint="Make the runtime with these tools, then try again.",
+            data={"tools": gone},
+        )
     if changed := capabilities.changed_modules(row.modules):
         listed = ", ".join(f'"{name}"' for name in changed)
         raise CodemodeError(

@@ -50,7 +50,7 @@ def give_answer(  # noqa: PLR0913, PLR0917  who answers what, where
     ------
     CodemodeError
         ``invalid_answer``, ``unknown_execution``, ``unknown_call``, ``stale_decision``, ``already_answered``,
-        ``missing_connectors``, ``unknown_tool``, ``modules_changed``, ``not_storable``, ``too_large``: nothing was
+        ``missing_connectors``, ``missing_tools``, ``modules_changed``, ``not_storable``, ``too_large``: nothing was
         changed.
     """
     asked = _asked(store, call)

@@ -373,7 +373,7 @@ class Runtime:
         -------
         Outcome
             Also for refusals (``unknown_execution``, ``not_paused``, ``stale_decision``, ``missing_connectors``,
-            ``unknown_tool``, ``connector_failed``, ``modules_changed``): nothing changed then. A detached execution
+            ``missing_tools``, ``connector_failed``, ``modules_changed``): nothing changed then. A detached execution
             goes on in the background: this returns once it does, and the hook hears how it ends.
         """
         try:
@@ -448,7 +448,7 @@ class Runtime:
         Outcome
             What the run came to, or ``paused`` at the next question. Refusals changed nothing: ``unknown_call``,
             ``invalid_answer`` (``error`` names every fault), ``stale_decision``, ``already_answered`` (another answer
-            came first), ``missing_connectors``, ``unknown_tool``, ``connector_failed``, ``modules_changed``. The same
+            came first), ``missing_connectors``, ``missing_tools``, ``connector_failed``, ``modules_changed``. The same
             answer a second time changes nothing either, and ``note`` says so.
         """
         try:

@@ -221,7 +221,8 @@ async def test_a_run_whose_tool_is_not_there_stays_paused(world):
 
     outcome = await world.execute(two_in_a_row)
     refused = await world.another(connectors=[Bare()]).approve(outcome.execution_id)
-    assert refused.error.code == "unknown_tool"
+    assert refused.error.code == "missing_tools"
+    assert "shelf.stow" in refused.error.message
     assert (await world.runtime.approve(outcome.execution_id)).status == "paused"
 
 

@@ -181,7 +181,7 @@ async def test_an_answer_that_does_not_fit_is_refused_with_its_faults_and_the_qu
 async def test_an_answer_where_the_tool_is_not_there_is_refused_and_the_question_stays(asking):
     [asked] = (await paused(asking, "loop", times=1)).pending
     other = asking.another(connectors=[Shelf()])
-    assert (await other.respond(asked.call_id, 5)).error.code == "unknown_tool"
+    assert (await other.respond(asked.call_id, 5)).error.code == "missing_tools"
     assert (await asking.runtime.respond(asked.call_id, 5)).status == "completed"
 
 

@@ -34,6 +34,8 @@ _REFUSALS = frozenset(
         "not_paused",
         "unknown_execution",
         "missing_connectors",
+        "missing_tools",
+        "connector_failed",
         "in_doubt",
         "not_storable",
         "no_sandbox",
