@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from codemode_jupyter.sandbox.protocol import PackageFile
     from codemode_jupyter.sandbox.python.assets import PythonAssets
 
-PIECE = 2**21
-"""Bytes of a file in one message; the websocket takes less than 10 MiB."""
+PIECE = 2**19
+"""Bytes of a file in one message. Pings wait behind it: even on a slow line only for seconds."""
 
 REMINDER = 5.0
 """Seconds of silence after which the page is asked again: messages get lost where a connection breaks."""
@@ -186,6 +186,8 @@ class PythonForPages:
         CodemodeError
             ``python_not_available``
         """
+        if page.python.turn.locked():
+            tell("Starting Python…")
         async with page.python.turn:
             wanted = {one.sha256: one for one in packages}
             self._packages |= wanted
