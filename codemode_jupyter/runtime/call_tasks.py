@@ -41,6 +41,8 @@ class CallTasks:
         Makes the channel by which a call tells and asks while it runs.
     on_waiting : callable
         Called with a call that is recorded as waiting for an answer; its tool is ended.
+    is_left : callable
+        Tells whether a call that is cancelled from outside is to stay recorded as under way.
     may_ask : bool, default True
         Whether tools may interrupt their call with a question.
 
@@ -55,6 +57,7 @@ class CallTasks:
         on_store_failure: Callable[[CodemodeError], None],
         channel: Callable[[], LiveCall],
         on_waiting: Callable[[CallRow], None],
+        is_left: Callable[[], bool],
         *,
         may_ask: bool = True,
     ) -> None:
@@ -64,6 +67,8 @@ class CallTasks:
         self._on_store_failure = on_store_failure
         self._channel = channel
         self._on_waiting = on_waiting
+        self._is_left = is_left
+        self._is_cancelling = False
         self._may_ask = may_ask
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._leaving: set[asyncio.Task[None]] = set()
@@ -97,10 +102,12 @@ class CallTasks:
 
     async def cancel(self) -> None:
         """Cancel all calls under way and record that."""
+        self._is_cancelling = True
         for task in self._tasks.values():
             task.cancel()
         if ending := {*self._tasks.values(), *self._leaving}:
             await asyncio.wait(ending, timeout=CANCEL_SECONDS)
+        self._is_cancelling = False
         self._record()
 
     def _rests(self, row: CallRow, journal: CallJournal) -> None:
@@ -126,6 +133,9 @@ class CallTasks:
             if row.code is not None:  # it ran before
                 journal.check_repeated()
         except asyncio.CancelledError:
+            is_ended_here = self._is_cancelling or journal.is_suspended or journal.fault is not None
+            if _is_being_cancelled() and not is_ended_here and self._is_left():
+                return
             outcome = stopped(row.name, tool) if _is_being_cancelled() else cancelled(row.name)
         finally:
             live.close()

@@ -47,11 +47,19 @@ class Driving:
             await asyncio.wait(ends, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             if not self.released.done():
-                await _end(self.task)
+                await self.end()
             raise
         finally:
             for one in other:
                 one.cancel()
+
+    async def end(self) -> None:
+        """Stop it."""
+        self.driver.is_stopped = True
+        # A task that is cancelled before its first step never runs, and nobody would write down that it was stopped.
+        await asyncio.sleep(0)
+        self.task.cancel()
+        await asyncio.wait({self.task}, timeout=STOP_SECONDS)
 
 
 class DrivenExecutions:
@@ -123,12 +131,5 @@ class DrivenExecutions:
         driven = self._driven.get(execution_id)
         if driven is None:
             return False
-        await _end(driven.task)
+        await driven.end()
         return True
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    # A task that is cancelled before its first step never runs, and nobody would write down that it was stopped.
-    await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait({task}, timeout=STOP_SECONDS)

@@ -88,6 +88,7 @@ class ExecutionDriver:
             self._store_failed,
             self._channel,
             self._waits,
+            lambda: self._is_left,
             may_ask=surroundings.may_interrupt,
         )
         self._pass: LivePass | None = None
@@ -102,6 +103,8 @@ class ExecutionDriver:
         self.console: list[ConsoleRecord] = []
         self.result: str | None = None
         self.never_started: CodemodeError | None = None
+        self.is_stopped = False
+        """Whether it is cancelled since somebody ends it."""
 
     @property
     def live(self) -> dict[int, LiveCall]:
@@ -126,7 +129,11 @@ class ExecutionDriver:
         return self._pass is not None and self._pass.started_at is not None
 
     async def drive(self) -> None:
-        """Run passes until the execution is paused or over. Cancelling this ends the execution as ``stopped``."""
+        """Run passes until the execution is paused or over.
+
+        Cancelling this ends the execution as ``stopped``; but a detached one that nobody stops, as when its event loop
+        ends, is left as it is, for ``recover``.
+        """
         beating = asyncio.create_task(self._beat(), name=f"lease of {self._row.id}")
         try:
             await self._around.capabilities.load()
@@ -134,6 +141,9 @@ class ExecutionDriver:
                 self._log.reload()
                 self._tasks.program_ended = False
         except asyncio.CancelledError:
+            if self._is_left:
+                self._leave()
+                raise
             await self._tasks.cancel()
             await self._fail(ErrorDetail("stopped", "The run was stopped.", hint="Nothing of the program goes on."))
             raise
@@ -362,6 +372,20 @@ class ExecutionDriver:
             call.state, call.token = "cancelled", None
         self._written_at = now
         return True
+
+    @property
+    def _is_left(self) -> bool:
+        """Whether being cancelled ends nothing here: the execution is detached, and nobody stops it."""
+        if self.is_stopped:
+            return False
+        row = self._around.store.executions.get(self._row.id)
+        return row is not None and row.detached_at is not None
+
+    def _leave(self) -> None:
+        """Leave the execution as a dead kernel leaves it, but say that nobody drives it."""
+        store = self._around.store
+        with store.transaction() as connection:
+            store.executions.update(connection, self._row.id, ("running",), owner=None, updated_at=time.time())
 
     def _pause_again(self) -> None:
         """Undo a decision for which no pass could be started: the execution waits as before.

@@ -166,6 +166,30 @@ def test_the_blocking_form_lets_go_of_nothing_that_would_be_ended_with_its_loop(
         runtime.run("1", detach=5)
 
 
+def test_a_detached_run_whose_event_loop_ends_is_left_to_recover_and_not_stopped(tmp_path):
+    shelf, sandbox, heard = Shelf(), FakeExecutor("never"), []
+    runtime = Runtime([shelf], executor=sandbox, path=tmp_path / "store.sqlite3", on_detached_exit=heard.append)
+
+    async def detaches():
+        reply = await runtime.execute(sandbox.program(slow), detach=0)
+        await until(lambda: shelf.counts["slow"])
+        return reply.execution_id
+
+    async def recovers():
+        await runtime.recover()
+        [call] = await runtime.pending()
+        await runtime.respond(call.call_id, "happened", result="late")
+        await until(lambda: heard)
+        return call.kind
+
+    id_ = asyncio.run(detaches())
+    assert [row.id for row in asyncio.run(runtime.stale())] == [id_]
+    assert heard == []
+    assert asyncio.run(recovers()) == "in_doubt"
+    assert [(told.execution_id, told.status, told.result) for told in heard] == [(id_, "completed", "late")]
+    assert shelf.counts["slow"] == 1
+
+
 async def test_stop_after_detaching_does_not_stop_the_run(world, heard):
     if world.mode == "reopened":
         pytest.skip("the runtime that drives is needed")
