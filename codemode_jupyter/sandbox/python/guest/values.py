@@ -30,6 +30,9 @@ NOTHING = f'{{"{TAG}":"undefined"}}'
 """The text of what was not given."""
 
 _HALF = re.compile("[\ud800-\udfff]")
+# Made once: `json.dumps` makes an encoder for each text.
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_write_escaped_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMES = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
@@ -50,9 +53,9 @@ def encode(value: object, what: str) -> str:
         It holds something that is no data.
     """
     tree = _Writer(what).write(value, 0)
-    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _write_json(tree)
     # Half a character cannot leave the sandbox but as an escape.
-    return json.dumps(tree, separators=(",", ":"), allow_nan=False) if _HALF.search(text) else text
+    return text if text.isascii() or not _HALF.search(text) else _write_escaped_json(tree)
 
 
 def decode(text: str) -> Any:
@@ -75,6 +78,8 @@ class _Writer:
             return self._integer(value)
         if kind is float:
             return _number(value)
+        if kind is dict or kind is list:
+            return self._nested(value, depth)
         if isinstance(value, enum.Enum):
             return self.write(value.value, depth)
         if isinstance(value, str):
@@ -99,6 +104,9 @@ class _Writer:
             return self._integer(int(value))
         if isinstance(value, float):
             return _number(float(value))
+        return self._nested(value, depth)
+
+    def _nested(self, value: Any, depth: int) -> Any:
         if depth >= MAX_DEPTH:
             self._refuse(f"is nested more than {MAX_DEPTH} levels deep")
         if id(value) in self._ancestors:
