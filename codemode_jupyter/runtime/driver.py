@@ -105,6 +105,7 @@ class ExecutionDriver:
         self.never_started: CodemodeError | None = None
         self.is_stopped = False
         """Whether it is cancelled since somebody ends it."""
+        self._task: asyncio.Task[None] | None = None
 
     @property
     def live(self) -> dict[int, LiveCall]:
@@ -134,6 +135,7 @@ class ExecutionDriver:
         Cancelling this ends the execution as ``stopped``; but a detached one that nobody stops, as when its event loop
         ends, is left as it is, for ``recover``.
         """
+        self._task = asyncio.current_task()
         beating = asyncio.create_task(self._beat(), name=f"lease of {self._row.id}")
         try:
             await self._around.capabilities.load()
@@ -375,8 +377,8 @@ class ExecutionDriver:
 
     @property
     def _is_left(self) -> bool:
-        """Whether being cancelled ends nothing here: the execution is detached, and nobody stops it."""
-        if self.is_stopped:
+        """Whether this is cancelled and that ends nothing: the execution is detached, and nobody stops it."""
+        if self.is_stopped or self._task is None or not self._task.cancelling():
             return False
         row = self._around.store.executions.get(self._row.id)
         return row is not None and row.detached_at is not None

@@ -190,6 +190,23 @@ def test_a_detached_run_whose_event_loop_ends_is_left_to_recover_and_not_stopped
     assert shelf.counts["slow"] == 1
 
 
+async def test_a_tool_that_cancels_itself_leaves_no_detached_run_hanging(world, heard):
+    async def cancels_itself(_, __):
+        await world.shelf.gate("g").wait()
+        asyncio.current_task().cancel()
+        await asyncio.sleep(0)
+
+    async def program(p: Program):
+        return await p.call("shelf.cancels_itself", {})
+
+    world.shelf.extra = [Tool("cancels_itself", cancels_itself)]
+    reply = await world.execute(program, detach=0)
+    assert reply.status == "running"
+    world.shelf.gate("g").set()
+    await until(lambda: heard)
+    assert heard[0].status == "error"
+
+
 async def test_stop_after_detaching_does_not_stop_the_run(world, heard):
     if world.mode == "reopened":
         pytest.skip("the runtime that drives is needed")
