@@ -41,12 +41,13 @@ LABEXTENSIONS = Path("data", "labextensions")
 LOADS = r"(Loading|Starting) Python…"
 
 
-def test_the_first_program_shows_its_load_and_the_second_begins_at_once(desk):
+def test_the_first_program_shows_its_load_and_the_second_begins_at_once(desk, screenshots):
     desk.write(SETUP, RUN, RUN)
     tab = desk.open()
     tab.run(0)
     first = tab.cell(1).run()
     until(lambda: re.search(r"Loading Python… \d+ of \d+ MB", first.text), "the load shows")
+    first.picture(screenshots / "python-loading.png")
     first.finished().shows("Completed", "world.read", "half way", "emscripten")
     start = time.monotonic()
     tab.run(2).shows("Completed", "emscripten")
