@@ -22,6 +22,7 @@ from codemode_jupyter.connectors.functions.plain_call import call_in_thread, cal
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.runtime import values
 from codemode_jupyter.runtime.digest import question_digest
+from codemode_jupyter.runtime.options import check_text
 from codemode_jupyter.runtime.store.rows import CallRow, JournalRow
 from codemode_jupyter.runtime.user_code import ends_the_task
 from codemode_jupyter.runtime.value_writer import message_of
@@ -137,6 +138,7 @@ class CallJournal:
             raise CodemodeError(
                 "invalid_option", f"{self._row.name} made a step without a name or function.", hint=hint
             )
+        check_text("name of a step", name)
         entry = self._claim(("step", name, ""))
         if entry is None:
             await self._all_repeated(f'made a new step, "{name[:100]}"')

@@ -173,6 +173,7 @@ class Runtime:
         check_function("transform_result", transform_result)
         check_function("on_wait", on_wait)
         check_function("on_detached_exit", on_detached_exit)
+        check_text("detach_note", detach_note)
         self.name = name
         self.timeout = timeout
         self.tool_timeout = tool_timeout

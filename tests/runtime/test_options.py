@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from codemode_jupyter import CodemodeError, FunctionConnector, Runtime, tool
+from codemode_jupyter import CodemodeError, FunctionConnector, Runtime, ToolContext, tool
 
 
 def answer() -> int:
@@ -69,6 +69,25 @@ def test_what_is_no_function_and_no_path_is_refused_when_the_runtime_is_made(opt
     with pytest.raises(CodemodeError, match=option) as refusal:
         Runtime(**{option: 5})
     assert refusal.value.code == "invalid_option"
+
+
+@pytest.mark.parametrize("note", [None, 5, "half \ud800"])
+def test_the_note_of_detached_runs_is_a_text(note):
+    with pytest.raises(CodemodeError, match="detach_note") as refusal:
+        Runtime(detach_note=note)
+    assert refusal.value.code == "invalid_option"
+
+
+async def test_the_name_of_a_step_is_whole_text(tmp_path):
+    async def act(context: ToolContext) -> str:
+        try:
+            return await context.step("half \ud800", answer)
+        except CodemodeError as refusal:
+            return refusal.code
+
+    runtime = Runtime([FunctionConnector("oracle", [act])], path=tmp_path / "store.sqlite3")
+    assert (await runtime.execute("await oracle.act()")).result == "invalid_option"
+    await runtime.close()
 
 
 @pytest.mark.parametrize("description", [None, 5, "half \ud800"])
