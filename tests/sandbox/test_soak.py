@@ -93,8 +93,8 @@ async def soak(executor, path, children, *, language="javascript", count=COUNT):
     seconds = time.monotonic() - began
     await runtime.close()
     print(  # noqa: T201  figures
-        f"\n{executor.name}: {count} executions of {language} in {seconds:.1f} s; sandbox {first[0]:.0f} -> {last[0]:.0f} MB, "
-        f"kernel {first[1]:.0f} -> {last[1]:.0f} MB"
+        f"\n{executor.name}: {count} executions of {language} in {seconds:.1f} s; "
+        f"sandbox {first[0]:.0f} -> {last[0]:.0f} MB, kernel {first[1]:.0f} -> {last[1]:.0f} MB"
     )
     return last[0] - first[0], last[1] - first[1]
 
