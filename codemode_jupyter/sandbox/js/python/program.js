@@ -74,9 +74,12 @@ function openPython() {
 const bridge = makeBridge();
 
 function makeBridge() {
-  /** The snippets that the kernel served, as JSON. @type {Set<string>} */
+  /** The snippets in JavaScript that the kernel served, as JSON. @type {Set<string>} */
   const served = new Set();
   const normalized = (/** @type {string} */ text) => JSON.stringify(JSON.parse(text));
+  const serve = (/** @type {string} */ snippet) => {
+    if (JSON.parse(snippet).language === undefined) served.add(normalized(snippet));
+  };
   /** @type {Map<number, number>} */
   const timers = new Map();
   /** @type {Map<number, {resolve: (value: WrittenText) => void, reject: (error: unknown) => void}>} */
@@ -95,7 +98,7 @@ function makeBridge() {
     call: (number, connector, method, text) => {
       const write = () => encodeValue(new WrittenText(text), `What was passed to ${connector}.${method}`);
       const promise = issueCall(connector, method, write, null, true);
-      if (connector === "codemode" && method === "run") promise.then((snippet) => served.add(normalized(snippet)), () => {});
+      if (connector === "codemode" && method === "run") promise.then(serve, () => {});
       deliver(number, promise);
     },
     /** @type {(number: number, name: string) => void} */
