@@ -95,12 +95,6 @@ class CallJournal:
             ``tool_divergence``, ``too_many_questions``.
         """
         self._check_open("A question")
-        if not self._may_ask:
-            raise CodemodeError(
-                "interrupts_off",
-                f'{self._row.name} wanted to ask a person, but this runtime was made with on_interrupt="fail".',
-                hint='Make it with on_interrupt="replay" where somebody answers.',
-            )
         if self._row.ephemeral:
             raise CodemodeError(
                 "interrupts_off",
@@ -110,6 +104,12 @@ class CallJournal:
         subject, shape = values.encode(payload), _schema_text(schema, self._row.name)
         entry = self._claim(_question_key(subject, shape))
         if entry is None:
+            if not self._may_ask:  # what was asked before, where somebody answers, has its answer here too
+                raise CodemodeError(
+                    "interrupts_off",
+                    f'{self._row.name} wanted to ask a person, but this runtime was made with on_interrupt="fail".',
+                    hint='Make it with on_interrupt="replay" where somebody answers.',
+                )
             await self._all_repeated(f"asked a person something new ({subject[:100]})")
             number = self._take_number()
             digest = question_digest(self._row.digest, number, subject, shape)

@@ -289,6 +289,12 @@ async def test_questions_can_be_switched_off_and_are_no_part_of_tools_that_run_i
         asking.another(on_interrupt="perhaps")
 
 
+async def test_where_questions_are_switched_off_one_that_waits_already_can_be_answered(asking):
+    [asked] = (await paused(asking, "loop", times=1)).pending
+    done = await asking.another(on_interrupt="fail").respond(asked.call_id, 5)
+    assert (done.status, done.result) == ("completed", [[5, "0"]])
+
+
 async def test_a_call_in_doubt_that_had_asked_is_settled_and_its_steps_are_not_made_again(asking):
     [asked] = (await paused(asking, "loop")).pending
     with sqlite3.connect(asking.path) as store:
