@@ -18,18 +18,19 @@ from codemode_jupyter.program.python_syntax import check_python
 
 _NAMES = ("python", "py", "python3", "ipython", "")
 _INDENT = re.compile(r"^[ \t]*(?=[^\s#])", re.MULTILINE)
-_BEGINNING = re.compile("\ufeff")
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
 class PythonProgram(Program):
-    """A program whose lines were all indented by ``indent`` characters."""
+    """A program whose lines were all indented by ``indent`` characters, after a mark of ``mark`` characters."""
 
     indent: int = 0
+    mark: int = 0
 
-    def written_column(self, line: int, column: int) -> int:  # noqa: ARG002  the same on every line
+    def written_column(self, line: int, column: int) -> int:
         """Return the column as it was written."""
-        return column + self.indent
+        return column + self.indent + (self.mark if line == 1 else 0)
 
 
 def prepare_python(code: str) -> PythonProgram:
@@ -40,12 +41,12 @@ def prepare_python(code: str) -> PythonProgram:
     CodemodeError
         ``syntax_error`` with its place, where this Python can tell; else the sandbox does, before anything is called.
     """
-    text = _isolated(_BEGINNING.sub(" ", code, count=1) if code.startswith("\ufeff") else code)
+    text = _isolated(code.removeprefix(_BYTE_ORDER_MARK))
     indent = _common_indent(text)
     if indent:
         text = "\n".join(line[indent:] if not line[:indent].strip() else line for line in text.split("\n"))
     check_python(code, text, indent)
-    return PythonProgram(text, 0, indent=indent)
+    return PythonProgram(text, 0, indent=indent, mark=len(_BYTE_ORDER_MARK) if code.startswith(_BYTE_ORDER_MARK) else 0)
 
 
 def _isolated(text: str) -> str:

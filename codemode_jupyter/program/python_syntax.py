@@ -20,11 +20,16 @@ SANDBOX_VERSION = (3, 14)
 
 _COMMAND = re.compile(r"^\s*[%!]", re.MULTILINE)
 
+_OF_PYTHON = re.compile(r"indent|use of tabs|character|nested|outside|, line \d+\)$", re.IGNORECASE)
+"""What the compiler says of a text that is Python but for one thing, or of a text that the program made itself."""
 
-def other_language_hint(code: str) -> str | None:
-    """Return a hint for a text that is JavaScript, or IPython's, and no Python."""
+
+def other_language_hint(code: str, problem: str) -> str | None:
+    """Return a hint for a text that is JavaScript, or IPython's, and no Python; ``problem`` is the compiler's word."""
     if _COMMAND.search(code):
         return "Lines that begin with % or ! are commands of the notebook; a program is Python alone."
+    if _OF_PYTHON.search(problem):
+        return None
     try:
         read_script(code)
     except CodemodeError:
@@ -51,7 +56,7 @@ def check_python(code: str, text: str | None = None, indent: int = 0) -> None:
             line = fault.lineno or 1
             before = (fault.text or "")[: max(0, (fault.offset or 1) - 1)]
             position = Position(line, utf16_length(before) + 1 + indent)
-            problem = f"{fault.msg[:1].upper()}{fault.msg[1:]}."
-            raise syntax_error(code, position, problem, hint=other_language_hint(code)) from None
+            problem = f"{fault.msg[:1].upper()}{fault.msg[1:]}" + ("" if fault.msg.endswith("?") else ".")
+            raise syntax_error(code, position, problem, hint=other_language_hint(code, problem)) from None
         except (ValueError, RecursionError, MemoryError) as fault:
             raise syntax_error(code, Position(1, 1), f"The program cannot be read: {fault}.") from None

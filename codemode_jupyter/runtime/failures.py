@@ -21,6 +21,7 @@ from codemode_jupyter.runtime.store.rows import CallRow
 from codemode_jupyter.sandbox.protocol import FETCH_CONNECTOR, PassEnd
 
 _NOT_DEFINED = re.compile(r"(\w+)'? is not defined")
+_NO_MODULE = re.compile(r"No module named '(\w+)'")
 
 _NO_MEMORY = re.compile(r"[Aa]rray buffer allocation failed|[Oo]ut of memory|allocation size overflow")
 """What engines throw for an array that they cannot hold; for anything else they end the sandbox."""
@@ -34,6 +35,7 @@ _IMPORTABLE = (
     "A program imports the standard library, and what its runtime has: `Runtime(packages=[…])` or, for a text, "
     '`Runtime(modules={"name.py": …})`.'
 )
+_NOT_AWAITED = "Something was not awaited: a call of a tool or of an async function is written `await …`."
 _SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 
 SANDBOX_CODES = frozenset(
@@ -128,11 +130,13 @@ def program_detail(  # noqa: PLR0913, PLR0917  what a place in a program depends
     if cause is None and name == "MemoryError":
         cause, hint = "out_of_memory", _ENDS["memory"][2]
     if cause is None and name in ("ReferenceError", "NameError"):
-        hint = _hint_for_missing_name(message, tuple(globals_)) or hint
+        hint = _hint_for_missing_name(message, tuple(globals_), language) or hint
     if cause is None and name == "ModuleNotFoundError":
-        hint = _IMPORTABLE
+        hint = _hint_for_missing_module(message, globals_)
+    if cause is None and language == "python" and name in ("TypeError", "AttributeError") and "coroutine" in message:
+        hint = _NOT_AWAITED
     if cause is None and language == "python" and name in _SYNTAX_ERRORS and not calls:
-        cause, hint = "syntax_error", other_language_hint(code)
+        cause, hint = "syntax_error", other_language_hint(code, message)
     column = _written_column(code, end, modules, language)
     excerpt = line_excerpt(code, end.line, column or 1) if end.line is not None else None
     shown = message if name == "Error" or cause is not None else f"{name}: {message}"
@@ -162,12 +166,22 @@ def call_detail(row: CallRow) -> ErrorDetail | None:
     return ErrorDetail(row.code or "tool_error", message, name)
 
 
-def _hint_for_missing_name(message: str, globals_: Sequence[str]) -> str | None:
+def _hint_for_missing_module(message: str, globals_: Iterable[str]) -> str:
+    """Say what can be imported, or that it is there without an import."""
+    match = _NO_MODULE.search(message)
+    if match is not None and match[1] in globals_:
+        return f"{match[1]} is a global of every program: leave the import out."
+    return _IMPORTABLE
+
+
+def _hint_for_missing_name(message: str, globals_: Sequence[str], language: str) -> str | None:
     """Say which global was meant, or which there are where the sandbox did not say it."""
     match = _NOT_DEFINED.search(message)
     if match is None:
         return None
-    known = None if "globals" in message else f"The only globals available in the sandbox are: {', '.join(globals_)}."
+    beside = "Beside Python's own, the" if language == "python" else "The only"
+    is_told = "globals" in message or "Did you" in message  # the sandbox, or Python's own advice
+    known = None if is_told else f"{beside} globals available in the sandbox are: {', '.join(globals_)}."
     return did_you_mean(match[1], globals_) or known
 
 

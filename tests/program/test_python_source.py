@@ -27,3 +27,9 @@ def test_the_program_keeps_its_lines(text, source):
 def test_columns_are_those_of_the_written_text():
     assert prepare("    x = 1\n    y", "python").written_column(2, 1) == 5
     assert prepare("x = 1\ny", "python").written_column(2, 1) == 1
+
+
+def test_a_byte_order_mark_is_no_indentation():
+    program = prepare("\ufeffx = 1\nx", "python")
+    assert program.source == "x = 1\nx"
+    assert (program.written_column(1, 1), program.written_column(2, 1)) == (2, 1)

@@ -170,3 +170,25 @@ async def test_another_language_is_named_as_unknown(runtime):
     outcome = await runtime.execute("puts 1", language="ruby")
     assert outcome.error.code == "unknown_language"
     assert "javascript, python" in outcome.error.hint
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("import notebook", "notebook is a global of every program: leave the import out."),
+        ("import numpy", "Runtime(packages=[…])"),
+        ("found = notebook.list_notes()\nfound[0]", "a call of a tool or of an async function is written `await …`"),
+        ("nothing_like_it", "Beside Python's own, the globals available in the sandbox are: notebook, codemode."),
+        ("const x = await notebook.list_notes();", "This looks like JavaScript"),
+        ("x = 1\n    y = 2", None),
+        ("x\u00a0= 1", None),
+        ("exec('await x')", None),
+    ],
+)
+async def test_a_failure_says_what_to_write_instead(runtime, code, hint):
+    outcome = await runtime.execute(code, language="python")
+    assert outcome.status == "error"
+    if hint is None:
+        assert outcome.error.hint is None
+    else:
+        assert hint in outcome.error.hint
