@@ -6,6 +6,7 @@ Owns: the tagged error that ends a program. Frames of anything but the program a
 from __future__ import annotations
 
 import json
+import traceback
 from typing import Any
 
 from .connectors import ToolError
@@ -13,6 +14,7 @@ from .tracebacks import PROGRAM_FILE, is_own_file, own_places, told
 from .values import NotStorableError, encode
 
 _MAX_TEXT = 100_000
+_ADVISED = (NameError, UnboundLocalError, AttributeError, ImportError, ModuleNotFoundError)
 
 
 def failure(error: BaseException) -> str:
@@ -23,7 +25,7 @@ def failure(error: BaseException) -> str:
         fields["name"] = error.name
     places = own_places(error)
     if isinstance(error, SyntaxError) and error.filename is not None and is_own_file(error.filename):
-        fields["message"] = f"{error.msg[:1].upper()}{error.msg[1:]}."
+        fields["message"] = f"{error.msg[:1].upper()}{error.msg[1:]}" + ("" if error.msg.endswith("?") else ".")
         data = {"code": "syntax_error"}
         places = [(error.filename, error.lineno or 1, error.offset or 1)]
     if data is not None:
@@ -60,13 +62,22 @@ def message_of(error: BaseException) -> str:
         if isinstance(error, SystemExit):
             code = "" if error.code is None else repr(error.code)
             return f"The program called exit({code}), which ends it without a result. Use `return` to end it with one."
-        text = str(error)
+        text = _advised(error) if type(error) in _ADVISED else str(error)
+        notes = getattr(error, "__notes__", None)
+        if isinstance(notes, list):
+            text = "\n".join([text, *(note for note in notes if isinstance(note, str))])
         cause = error.__cause__
         if cause is not None:
             text += f" (cause: {type(cause).__name__}: {message_of(cause)[:300]})"
         return (text or "no message")[:_MAX_TEXT]
     except Exception:  # noqa: BLE001  the program's own class may do anything
         return "an error whose message cannot be read"
+
+
+def _advised(error: BaseException) -> str:
+    """Return a message with the advice that Python shows in a traceback, such as which name was meant."""
+    only = traceback.TracebackException.from_exception(error, lookup_lines=False).format_exception_only()
+    return next(iter(only)).partition(": ")[2].rstrip("\n") or str(error)
 
 
 def _data(error: BaseException) -> Any:

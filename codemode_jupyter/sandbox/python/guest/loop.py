@@ -8,11 +8,14 @@ next depends on that one event alone. The clock is the program's.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
+from types import AsyncGeneratorType
 from typing import Any, NoReturn
+from weakref import WeakValueDictionary
 
 from .refusals import NO_NETWORK, NO_PROCESSES, NO_THREADS, RUNS_ALREADY
 
@@ -56,6 +59,9 @@ class SandboxLoop(asyncio.AbstractEventLoop):
         self._last_timer = 0
         self._is_turning = False
         self._task_factory: Any = None
+        self._generators: WeakValueDictionary[int, AsyncGeneratorType[Any, Any]] = WeakValueDictionary()
+        self._last_generator = 0
+        self._closing: dict[asyncio.Task[Any], None] = {}  # no set, whose order differs from pass to pass
 
     def turn(self) -> None:
         """Run what is ready until nothing is."""
@@ -78,6 +84,28 @@ class SandboxLoop(asyncio.AbstractEventLoop):
         if handle is not None and not handle.cancelled():
             self._ready.append(handle)
         self.turn()
+
+    # Asynchronous generators, which are closed where they are left, or at the end
+
+    def watch_generators(self) -> None:
+        """Close every asynchronous generator that the program leaves before its end."""
+        sys.set_asyncgen_hooks(firstiter=self._begin_generator, finalizer=self._close_generator)
+
+    def _begin_generator(self, generator: AsyncGeneratorType[Any, Any]) -> None:
+        self._last_generator += 1
+        self._generators[self._last_generator] = generator
+
+    def _close_generator(self, generator: AsyncGeneratorType[Any, Any]) -> None:
+        task = self.create_task(generator.aclose())
+        self._closing[task] = None
+        task.add_done_callback(lambda done: self._closing.pop(done, None))
+
+    async def shutdown_asyncgens(self) -> None:
+        for generator in list(self._generators.values()):
+            if not generator.ag_running:
+                self._close_generator(generator)
+        while self._closing:
+            await asyncio.wait(list(self._closing))
 
     # What asyncio asks of a loop
 
@@ -156,9 +184,6 @@ class SandboxLoop(asyncio.AbstractEventLoop):
     create_unix_connection = create_unix_server = getaddrinfo = getnameinfo = _without_network
     sock_connect = sock_accept = sock_recv = sock_sendall = _without_network
     subprocess_exec = subprocess_shell = _without_processes
-
-    async def shutdown_asyncgens(self) -> None:
-        pass
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
         pass

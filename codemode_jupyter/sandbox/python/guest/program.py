@@ -45,6 +45,7 @@ class Pass:
         install_refusals()
         random.seed(int(begun["seed"], 16))
         asyncio.set_event_loop(self._loop)
+        self._loop.watch_generators()
         asyncio._set_running_loop(self._loop)  # noqa: SLF001  the loop runs from here to the program's end
         for name, methods in begun["namespaces"]:
             self._globals[name] = Connector(self._calls, name, tuple(methods))
@@ -83,7 +84,10 @@ class Pass:
 
     async def _run_program(self, source: str) -> None:
         try:
-            value = await self._evaluate(source, tracebacks.PROGRAM_FILE, None)
+            try:
+                value = await self._evaluate(source, tracebacks.PROGRAM_FILE, None)
+            finally:
+                await self._loop.shutdown_asyncgens()
             text = encode(value, "The result")
         except BaseException as error:  # noqa: BLE001  whatever it was ends the program
             self._fail(error)

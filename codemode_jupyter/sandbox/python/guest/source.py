@@ -12,6 +12,7 @@ import __future__
 
 import ast
 import functools
+import inspect
 import operator
 import types
 import warnings
@@ -47,7 +48,10 @@ def compile_program(text: str, filename: str) -> types.CodeType:
     with warnings.catch_warnings(action="ignore"):
         first = _compiled(body, (), filename, flags)
     names = tuple(name for name in (*first.co_varnames, *first.co_cellvars) if name.isidentifier())
-    return _compiled(body, names, filename, flags).replace(co_name="<module>", co_qualname="<module>")
+    code = _compiled(body, names, filename, flags)
+    # Its locals are its globals, as a module's: `exec`, `locals()`, `vars()` and `dir()` see and change them.
+    as_module = code.co_flags & ~(inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS)
+    return code.replace(co_name="<module>", co_qualname="<module>", co_flags=as_module)
 
 
 def _take_futures(body: list[ast.stmt]) -> int:

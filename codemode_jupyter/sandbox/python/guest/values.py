@@ -12,7 +12,8 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, MappingView, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -124,6 +125,8 @@ class _Writer:
             if hasattr(value, "_asdict"):
                 return self._mapping(value._asdict(), depth)
             return {TAG: "tuple", "value": self._items(value, depth + 1)}
+        if isinstance(value, MappingView):  # in the mapping's order, though most are sets, too
+            return self._items(value, depth)
         if isinstance(value, AbstractSet):
             return {TAG: "set", "value": self._items(value, depth + 1)}
         if isinstance(value, BaseException):
@@ -131,7 +134,7 @@ class _Writer:
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
             return self._mapping(fields, depth)
-        if isinstance(value, Sequence) or type(value).__name__ in ("deque", "dict_keys", "dict_values", "dict_items"):
+        if isinstance(value, Sequence | deque):
             return self._items(value, depth)
         for name in ("tolist", "item"):  # arrays and their numbers
             if callable(method := getattr(value, name, None)):
