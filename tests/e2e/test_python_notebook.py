@@ -13,6 +13,8 @@ from codemode_jupyter.sandbox.python.making import ensure_assets
 from tests.e2e.test_quickstart import WithSomebodyWhoClicks, outputs
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "python.ipynb"
+NO_INDEX = "No packages for now"
+"""What the notebook says where no package index answers; the tests that need one then look at its refusal."""
 
 
 class WithSomebodyWhoApproves(WithSomebodyWhoClicks):
@@ -54,6 +56,11 @@ def test_the_notebook_works_by_hand_in_jupyterlab(desk, screenshots):
     run("wet").shows("Completed", "rainy")
     run("save")
     run("javascript").shows("Completed", "2012", "177")
+    if NO_INDEX in run("packages").text:
+        run("seasons").shows("Failed", "package")
+    else:
+        run("seasons").shows("Completed", "four seasons, 5 months of rain", "Packages: humanize", "seasons 1.0")
+    run("refused").shows("input() is not available", "has no threads", "no network", "starts no other programs")
     run("model").shows("async def daily(*, year: int)", "Run a Python program")
     tab.page.screenshot(path=screenshots / "python-page.png")
 
@@ -68,6 +75,13 @@ def test_the_notebook_works_without_a_browser(tmp_path):
     for text in ("ZeroDivisionError", "Did you mean year?", "never awaited", 'File "program.py", line 2, in mean'):
         assert text in shown["errors"]
     assert "177" in shown["javascript"]
+    if NO_INDEX in shown["packages"]:
+        assert "Failed [package_" in shown["seasons"]
+    else:
+        assert "four seasons, 5 months of rain" in shown["seasons"]
+        assert "Packages: humanize" in shown["seasons"]
+    for text in ("input() is not available", "has no threads", "no network", "starts no other programs"):
+        assert text in shown["refused"]
     assert "day: datetime.date" in shown["model"]
 
 
