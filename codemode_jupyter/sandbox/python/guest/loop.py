@@ -11,9 +11,8 @@ import asyncio
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextvars import Context
-from types import AsyncGeneratorType
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
 
@@ -59,7 +58,7 @@ class SandboxLoop(asyncio.AbstractEventLoop):
         self._last_timer = 0
         self._is_turning = False
         self._task_factory: Any = None
-        self._generators: WeakValueDictionary[int, AsyncGeneratorType[Any, Any]] = WeakValueDictionary()
+        self._generators: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._last_generator = 0
         self._closing: dict[asyncio.Task[Any], None] = {}  # no set, whose order differs from pass to pass
 
@@ -91,11 +90,11 @@ class SandboxLoop(asyncio.AbstractEventLoop):
         """Close every asynchronous generator that the program leaves before its end."""
         sys.set_asyncgen_hooks(firstiter=self._begin_generator, finalizer=self._close_generator)
 
-    def _begin_generator(self, generator: AsyncGeneratorType[Any, Any]) -> None:
+    def _begin_generator(self, generator: AsyncGenerator[Any, Any]) -> None:
         self._last_generator += 1
         self._generators[self._last_generator] = generator
 
-    def _close_generator(self, generator: AsyncGeneratorType[Any, Any]) -> None:
+    def _close_generator(self, generator: AsyncGenerator[Any, Any]) -> None:
         task = self.create_task(generator.aclose())
         self._closing[task] = None
         task.add_done_callback(lambda done: self._closing.pop(done, None))
