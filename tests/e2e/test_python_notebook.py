@@ -1,11 +1,13 @@
 """The notebook of programs in Python, by hand and without a browser."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import ClassVar
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 
 from codemode_jupyter.errors import CodemodeError
 from codemode_jupyter.sandbox.deno import find_deno
@@ -80,7 +82,7 @@ def test_the_notebook_works_without_a_browser(tmp_path):
     else:
         assert "four seasons, 5 months of rain" in shown["seasons"]
         assert "Packages: humanize" in shown["seasons"]
-    for text in ("input() is not available", "has no threads", "no network", "starts no other programs"):
+    for text in ("input() is not available", "has no threads", "no network", "other programs", "nothing (None)"):
         assert text in shown["refused"]
     assert "day: datetime.date" in shown["model"]
 
@@ -88,3 +90,16 @@ def test_the_notebook_works_without_a_browser(tmp_path):
 def test_the_notebook_is_committed_without_outputs():
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
+
+
+def test_the_program_in_python_of_the_readme_works_as_printed(tmp_path):
+    readme = (NOTEBOOK.parents[1] / "README.md").read_text()
+    setup, program = (
+        re.search(r"^```(?:python)?\n(.*?)^```", readme.partition(f"\n## {section}\n")[2], re.DOTALL | re.MULTILINE)[1]
+        for section in ("Five minutes", "Programs in Python")
+    )
+    approve = "await runtime.approve((await runtime.pending())[0].execution_id)"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in (setup, program, approve)])
+    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert "Waiting for you" in outputs(notebook.cells[1])
+    assert "There were 0 notes." in outputs(notebook.cells[2])

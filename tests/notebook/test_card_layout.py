@@ -2,6 +2,7 @@
 
 import html as standard_html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -137,6 +138,11 @@ def test_fifty_calls_are_not_folded():
 )
 def test_the_result_is_shown_in_its_form(name, words):
     assert words in to_text(TREES[name])
+
+
+def test_a_program_in_python_that_returned_nothing_returned_none():
+    program = replace(record("completed", result=None), language="python")
+    assert "It returned nothing (None)." in to_text(card_layout(CardState(program)))
 
 
 def test_an_error_shows_name_message_place_and_the_line_with_a_caret():

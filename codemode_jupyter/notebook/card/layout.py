@@ -299,7 +299,8 @@ def _result(record: ExecutionRecord) -> Element | None:
             return None
         shown = element("div", element("span", "It returned nothing (undefined).", class_="cm-soft"))
     elif record.result is None:
-        shown = element("div", element("span", "It returned nothing (null or undefined).", class_="cm-soft"))
+        nothing = "None" if record.language == "python" else "null or undefined"
+        shown = element("div", element("span", f"It returned nothing ({nothing}).", class_="cm-soft"))
     else:
         shown = value_layout(record.result)
     return element("div", shown, class_="cm-part cm-result", role="group", aria_label="Result", data_key="result")
