@@ -34,6 +34,8 @@ _HALF = re.compile("[\ud800-\udfff]")
 # Made once: `json.dumps` makes an encoder for each text.
 _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _write_escaped_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_COMPOUND = object()
+"""Stands for no text: the value holds others."""
 _MICROSECOND = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NAMES = {float("inf"): "Infinity", float("-inf"): "-Infinity"}
@@ -71,7 +73,7 @@ class _Writer:
         self._path: list[str | int] = []
         self._ancestors: set[int] = set()
 
-    def write(self, value: Any, depth: int) -> Any:  # noqa: C901, PLR0911, PLR0912  one line for each kind of value
+    def write(self, value: Any, depth: int) -> Any:
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
@@ -79,8 +81,21 @@ class _Writer:
             return self._integer(value)
         if kind is float:
             return _number(value)
-        if kind is dict or kind is list:
-            return self._nested(value, depth)
+        if kind is not dict and kind is not list:  # which most are
+            written = self._scalar(value, depth)
+            if written is not _COMPOUND:
+                return written
+        if depth >= MAX_DEPTH:
+            self._refuse(f"is nested more than {MAX_DEPTH} levels deep")
+        if id(value) in self._ancestors:
+            self._refuse("refers back to itself (a cycle)")
+        self._ancestors.add(id(value))
+        try:
+            return self._compound(value, depth)
+        finally:
+            self._ancestors.discard(id(value))
+
+    def _scalar(self, value: Any, depth: int) -> Any:  # noqa: C901, PLR0911  one line for each kind of value
         if isinstance(value, enum.Enum):
             return self.write(value.value, depth)
         if isinstance(value, str):
@@ -105,18 +120,7 @@ class _Writer:
             return self._integer(int(value))
         if isinstance(value, float):
             return _number(float(value))
-        return self._nested(value, depth)
-
-    def _nested(self, value: Any, depth: int) -> Any:
-        if depth >= MAX_DEPTH:
-            self._refuse(f"is nested more than {MAX_DEPTH} levels deep")
-        if id(value) in self._ancestors:
-            self._refuse("refers back to itself (a cycle)")
-        self._ancestors.add(id(value))
-        try:
-            return self._compound(value, depth)
-        finally:
-            self._ancestors.discard(id(value))
+        return _COMPOUND
 
     def _compound(self, value: Any, depth: int) -> Any:  # noqa: C901, PLR0911, RET503  one line for each kind of value
         if isinstance(value, Mapping):
