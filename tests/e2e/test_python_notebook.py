@@ -61,7 +61,10 @@ def test_the_notebook_works_by_hand_in_jupyterlab(desk, screenshots):
     if NO_INDEX in run("packages").text:
         run("seasons").shows("Failed", "package")
     else:
-        run("seasons").shows("Completed", "four seasons, 5 months of rain", "Packages: humanize", "seasons 1.0")
+        seasons = run("seasons").shows(
+            "Completed", "four seasons, 5 months of rain", "Packages: humanize", "seasons 1.0"
+        )
+        seasons.picture(screenshots / "python-packages.png")
     run("refused").shows("input() is not available", "has no threads", "no network", "starts no other programs")
     run("model").shows("async def daily(*, year: int)", "Run a Python program")
     tab.page.screenshot(path=screenshots / "python-page.png")
