@@ -92,6 +92,8 @@ class _Top(ast.NodeTransformer):
 
     def __init__(self, filename: str) -> None:
         self._filename = filename
+        self._asyncio = {"asyncio"}  # the names that asyncio has in the program
+        self._run: set[str] = set()  # and those of its function `run`
 
     def visit(self, node: ast.AST) -> Any:
         return node if isinstance(node, _SCOPES) else super().visit(node)
@@ -117,25 +119,34 @@ class _Top(ast.NodeTransformer):
         value: ast.expr = self.visit(node.value)
         return ast.copy_location(ast.Assign([node.target], value), node)
 
+    def visit_Import(self, node: ast.Import) -> ast.stmt:
+        self._asyncio |= {one.asname or one.name for one in node.names if one.name == "asyncio"}
+        return node
+
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        if node.module == "asyncio":
+            self._run |= {one.asname or one.name for one in node.names if one.name == "run"}
         if node.names[0].name != "*":
             return node
         call = ast.Call(ast.Name("__import_all__", ast.Load()), [ast.Constant(node.module)], [])
         return ast.copy_location(ast.Expr(call), node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        """Make ``asyncio.run(x)`` an ``await x``: the loop runs already."""
+        """Make ``asyncio.run(x)`` and ``loop.run_until_complete(x)`` an ``await x``: the loop runs already."""
         self.generic_visit(node)
-        function = node.func
-        if (
-            isinstance(function, ast.Attribute)
-            and function.attr == "run"
-            and isinstance(function.value, ast.Name)
-            and function.value.id == "asyncio"
-            and len(node.args) == 1
-        ):
+        if len(node.args) == 1 and self._runs_a_loop(node.func):
             return ast.copy_location(ast.Await(node.args[0]), node)
         return node
+
+    def _runs_a_loop(self, function: ast.expr) -> bool:
+        match function:
+            case ast.Attribute(value=ast.Name(id=name), attr="run"):
+                return name in self._asyncio
+            case ast.Attribute(attr="run_until_complete"):
+                return True
+            case ast.Name(id=name):
+                return name in self._run
+        return False
 
 
 def _add_value(tree: ast.Module, body: list[ast.stmt]) -> None:
