@@ -246,6 +246,20 @@ async def test_a_projects_wheel_is_built_again_for_a_recorded_run_and_said_to_be
     assert "another wheel" in refused.value.message
 
 
+async def test_where_no_index_answers_a_project_says_that_its_build_needs_one(tmp_path, monkeypatch):
+    lib = project(tmp_path / "mylib", "mylib", "VALUE = 1\n")
+    (lib / "pyproject.toml").write_text('[project]\nname = "mylib"\nversion = "1.0"\n')
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setattr(pip, "_RETRIES", "--retries=1")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    fault = await refusal(lib)
+    assert fault.code == "package_index_unreachable"
+    assert "mylib" in fault.message
+
+
 async def test_a_project_that_cannot_be_built_or_has_compiled_code_says_so(index, tmp_path, monkeypatch):
     broken = project(tmp_path / "broken", "broken", "")
     (broken / "backend.py").write_text("def build_wheel(*_, **__):\n    raise ValueError('no such thing')\n")

@@ -93,11 +93,21 @@ class Pip:
         return done.code == 0
 
     def build(self, project: Path, target: Path) -> Done:
-        """Build a wheel of a local project, without what it depends on, as pip does for this very interpreter."""
+        """Build a wheel of a local project, without what it depends on, as pip does for this very interpreter.
+
+        Raises
+        ------
+        CodemodeError
+            ``package_index_unreachable`` where what the build itself needs (setuptools, say) cannot be fetched.
+        """
         self._check_installed()
-        arguments = ["-m", "pip", *_QUIET, "wheel", "--no-deps", f"--wheel-dir={target}", "--", str(project)]
+        arguments = ["-m", "pip", *_QUIET, _RETRIES, "wheel", "--no-deps", f"--wheel-dir={target}", "--", str(project)]
         # So that the same files make the same wheel, if its build backend can.
-        return self._commands.run(arguments, self._folder, DOWNLOAD_SECONDS, SOURCE_DATE_EPOCH="315532800")
+        done = self._commands.run(arguments, self._folder, DOWNLOAD_SECONDS, SOURCE_DATE_EPOCH="315532800")
+        # Only pip itself says this of what it sought; the code of a build may print of a network what it likes.
+        if done.code != 0 and _has_no_network(done) and "No matching distribution found" in done.text:
+            raise _unreachable(f"what the build of the project at {str(project)!r} needs")
+        return done
 
     def _download(self, *arguments: str) -> Done:
         self._check_installed()

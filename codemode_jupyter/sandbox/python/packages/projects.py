@@ -102,7 +102,7 @@ class Builder:
         Raises
         ------
         CodemodeError
-            ``package_build_failed``, ``package_needs_build``, ``package_not_found``
+            ``package_build_failed``, ``package_index_unreachable``, ``package_needs_build``, ``package_not_found``
         """
         key = project_digest(project)
         known = self._archive.read("projects", key)
