@@ -101,9 +101,11 @@ class Pip:
             ``package_index_unreachable`` where what the build itself needs (setuptools, say) cannot be fetched.
         """
         self._check_installed()
-        arguments = ["-m", "pip", *_QUIET, _RETRIES, "wheel", "--no-deps", f"--wheel-dir={target}", "--", str(project)]
-        # So that the same files make the same wheel, if its build backend can.
-        done = self._commands.run(arguments, self._folder, DOWNLOAD_SECONDS, SOURCE_DATE_EPOCH="315532800")
+        arguments = ["-m", "pip", *_QUIET, "wheel", "--no-deps", f"--wheel-dir={target}", "--", str(project)]
+        # SOURCE_DATE_EPOCH, so that the same files make the same wheel, if the build backend can. Only by the
+        # environment do the retries reach the pip that fetches what the build needs.
+        environment = {"SOURCE_DATE_EPOCH": "315532800", "PIP_RETRIES": _RETRIES.removeprefix("--retries=")}
+        done = self._commands.run(arguments, self._folder, DOWNLOAD_SECONDS, **environment)
         # Only pip itself says this of what it sought; the code of a build may print of a network what it likes.
         if done.code != 0 and _has_no_network(done) and "No matching distribution found" in done.text:
             raise _unreachable(f"what the build of the project at {str(project)!r} needs")
