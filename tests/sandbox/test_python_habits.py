@@ -76,3 +76,11 @@ async def test_the_top_of_a_program_is_a_module_and_views_keep_their_order(deno,
 async def test_an_error_gives_the_advice_that_python_gives(deno, source, message):
     error, _ = await failure(deno, source, language="python")
     assert error["message"] == message
+
+
+async def test_the_traceback_of_a_function_that_is_called_by_itself_begins_at_its_definition(deno):
+    kernel = Kernel("# A comment\nasync def main(input=None):\n    x = 1\n    x / 0", language="python")
+    assert (await kernel.run(deno)).kind == "failed"
+    [told] = [text for _, text in kernel.lines]
+    assert told.splitlines()[1:3] == ['  File "program.py", line 2, in <module>', "    async def main(input=None):"]
+    assert told.splitlines()[4] == '  File "program.py", line 4, in main'

@@ -58,6 +58,7 @@ def install_refusals() -> None:
     # The clock stands still while a program computes: it would never end.
     time.sleep = _refuse_sleep  # type: ignore[assignment]  # takes numbers
     threading.Thread.start = _refusing("threading", NO_THREADS)  # type: ignore[method-assign]
+    threading.Condition.wait = _refuse_wait  # type: ignore[method-assign, assignment]
     subprocess.Popen.__init__ = _refusing("subprocess", NO_PROCESSES)  # type: ignore[method-assign]
     for name in _OF_PROCESSES:
         if hasattr(os, name):
@@ -92,6 +93,13 @@ def _no_network(*_: object, **__: object) -> NoReturn:
 def _refuse_sleep(seconds: float) -> None:
     if seconds > 0:
         raise RuntimeError("time.sleep() is not available in a program: write `await asyncio.sleep(seconds)`.")
+
+
+def _refuse_wait(_: threading.Condition, timeout: float | None = None) -> bool:
+    """Refuse to wait for another thread, such as in ``queue.Queue().get()``: none could ever end it."""
+    if timeout is None or timeout > 0:
+        _refuse("threading", NO_THREADS)
+    return False
 
 
 def _refuse_run(main: Any, **_: object) -> NoReturn:

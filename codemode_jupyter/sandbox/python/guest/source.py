@@ -158,9 +158,11 @@ def _add_value(tree: ast.Module, body: list[ast.stmt]) -> None:
     elif isinstance(last, ast.Expr):
         body[-1] = ast.copy_location(ast.Return(_asked("__value__", last.value)), last)
     elif all(isinstance(statement, _DEFINITIONS) or _is_text(statement) for statement in body):
-        name = _main_function(tree, body)
-        if name is not None:
-            body.append(ast.Return(_asked("__call__", ast.Name(name, ast.Load()))))
+        main = _main_function(tree, body)
+        if main is not None:
+            call = ast.Return(_asked("__call__", ast.Name(main.name, ast.Load())))
+            ast.copy_location(call, main).end_lineno = main.lineno  # a traceback shows the function's first line
+            body.append(call)
 
 
 def _asks_whether_main(test: ast.expr) -> bool:
@@ -176,7 +178,7 @@ def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
-def _main_function(tree: ast.Module, body: list[ast.stmt]) -> str | None:
+def _main_function(tree: ast.Module, body: list[ast.stmt]) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     functions = [one for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     for function in reversed(functions):
         inside = {id(node) for node in ast.walk(function)}
@@ -186,5 +188,5 @@ def _main_function(tree: ast.Module, body: list[ast.stmt]) -> str | None:
             if isinstance(node, ast.Name) and node.id == function.name and isinstance(node.ctx, ast.Load)
         )
         if all(id(node) in inside for node in used):
-            return function.name
+            return function
     return None
