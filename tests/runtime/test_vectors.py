@@ -8,11 +8,14 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from codemode_jupyter.errors import CodemodeError
-from codemode_jupyter.sandbox.deno import DenoExecutor, find_deno
-from codemode_jupyter.sandbox.python.making import ensure_assets
+from codemode_jupyter.sandbox.browser import BrowserExecutor
+from codemode_jupyter.sandbox.deno import DenoExecutor
+from codemode_jupyter.sandbox.protocol import Executor
+from codemode_jupyter.sandbox.worker_source import worker_source
 from tests.runtime.differences import DIFFERENCES, ELSEWHERE
 from tests.runtime.vectors import CORPUS, Teller, comparable, programs_in_python
+from tests.sandbox.conftest import require_python
+from tests.sandbox.real_page import chromium, open_pages
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -29,13 +32,17 @@ async def deno() -> AsyncIterator[DenoExecutor]:
     await executor.close()
 
 
-@pytest.fixture(scope="module")
-def deno_with_python(deno: DenoExecutor) -> DenoExecutor:
-    try:
-        ensure_assets(find_deno())
-    except CodemodeError as error:
-        pytest.skip(str(error))
-    return deno
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["deno", "chromium"])
+async def python(request: pytest.FixtureRequest, deno: DenoExecutor) -> AsyncIterator[Executor]:
+    """Each sandbox in turn, with Python in it."""
+    require_python()
+    if request.param == "deno":
+        yield deno
+        return
+    async with chromium() as browser, open_pages(browser, worker_source()) as pages:
+        executor = BrowserExecutor(pages)
+        yield executor
+        await executor.close()
 
 
 PROGRAMS = programs_in_python()
@@ -48,8 +55,8 @@ async def test_a_scenario_gives_the_references_facts_or_ours_that_are_in_the_tab
 
 
 @pytest.mark.parametrize("case", HERE, ids=lambda case: case["name"])
-async def test_a_scenario_in_python_gives_the_same_facts(case, deno_with_python, tmp_path):
-    teller = Teller(tmp_path, deno_with_python, PROGRAMS.get(case["name"], []))
+async def test_a_scenario_in_python_gives_the_same_facts(case, python, tmp_path):
+    teller = Teller(tmp_path, python, PROGRAMS.get(case["name"], []))
     await play(case, teller)
 
 
