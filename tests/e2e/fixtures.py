@@ -83,7 +83,7 @@ class Desk:
 @pytest.fixture
 def desk(server, context, request):
     """A folder and tabs for one test; its kernels end with it."""
-    name = re.sub(r"\W+", "-", request.node.name)[:80]
+    name = re.sub(r"\W+", "-", f"{request.module.__name__.split('.')[-1]}-{request.node.name}")[:110]
     place = Desk(server, context, server.root / name)
     place.folder.mkdir()
     yield place

@@ -31,6 +31,7 @@ NAMES = [
     "round trip",
     "page policy (CSP)",
     "page sandbox",
+    "page Python",
     "storage",
     "headless sandbox",
     "Python assets",

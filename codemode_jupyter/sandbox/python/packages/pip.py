@@ -174,7 +174,7 @@ class Pip:
 
     def _is_known(self, name: str, *options: str) -> bool:
         """Tell whether the index has the package for the kernel's own platform."""
-        arguments = ["-m", "pip", *_QUIET, "index", "versions", "--pre", *options, "--", name]
+        arguments = [_RUNNER, json.dumps(MARKERS), *_QUIET, "index", "versions", "--pre", *options, "--", name]
         return self._commands.run(arguments, self._folder, _ASK_SECONDS).code == 0
 
 

@@ -2,7 +2,8 @@
 
 pip takes a platform's tags as options, but evaluates environment markers for the interpreter that runs it, which is the
 kernel's. Here they are evaluated for ``MARKERS`` (JSON). And a requirement with an address is refused, whichever
-package has it: pip would build what it finds there, which runs its code outside of any sandbox.
+package has it: pip would build what it finds there, which runs its code outside of any sandbox. Nor does
+``pip index`` before pip 26 take ``--only-binary``; here it does.
 """
 
 from __future__ import annotations
@@ -27,9 +28,25 @@ def main() -> int:
             raise requirements.InvalidRequirement(f"{self.name} is to come from an address, which is not allowed here")
 
     requirements.Requirement.__init__ = read_without_address
+    if "--only-binary=:all:" in sys.argv:
+        _take_wheels_alone()
 
     pip = import_module("pip._internal.cli.main")  # after what it uses was changed
     return int(pip.main(sys.argv[2:]))
+
+
+def _take_wheels_alone() -> None:
+    """Have every search that names no kinds of files look for wheels alone."""
+    preferences: Any = import_module("pip._internal.models.selection_prefs").SelectionPreferences
+    wheels_alone = import_module("pip._internal.models.format_control").FormatControl(set(), {":all:"})
+    make = preferences.__init__
+
+    def make_with_kinds(self: Any, *values: Any, **options: Any) -> None:
+        make(self, *values, **options)
+        if self.format_control is None:
+            self.format_control = wheels_alone
+
+    preferences.__init__ = make_with_kinds
 
 
 if __name__ == "__main__":
