@@ -19,7 +19,7 @@ from tests.sandbox.real_page import chromium, open_pages
 
 pytestmark = pytest.mark.alone
 
-COUNT = int(os.environ.get("CODEMODE_SOAK", "150"))
+COUNT = int(os.environ.get("CODEMODE_SOAK", "100"))
 """Executions in each sandbox, of which the first third warms up; 2,000 for a real soak."""
 
 PYTHON_COUNT = COUNT // 10
