@@ -32,6 +32,8 @@ const recordedCalls = [];
 /** By seq. @type {Call[]} */
 const calls = [];
 let issuedCount = 0;
+/** Issued since the last event: as many in every pass, so that stacks are the same. */
+let callsAtOnce = 0;
 /** Calls that await the kernel's answer. */
 let waitingCount = 0;
 /** Calls that wait for a person. */
@@ -90,6 +92,7 @@ function issueCall(connector, method, encodeArguments, run = null, takesText = f
     }
     const seq = issuedCount;
     issuedCount += 1;
+    callsAtOnce += 1;
     /** @type {Call} */
     const call = {
       seq,
@@ -113,7 +116,7 @@ function issueCall(connector, method, encodeArguments, run = null, takesText = f
     }
     // Where the call was made, for the error it may end with. Finding out takes longer than all else here, so of calls
     // made at once only the first ones have it.
-    if (issuedCalls.length <= MAX_ORIGINS && (call.state === "waiting" || call.failed)) call.origin = new Error();
+    if (callsAtOnce <= MAX_ORIGINS && (call.state === "waiting" || call.failed)) call.origin = new Error();
     wake();
   } catch (error) {
     reject(error);

@@ -190,6 +190,7 @@ function giveUp() {
 /** @param {number} time of the next recorded event, which happens now */
 function happenedAgain(time) {
   advanceClock(time);
+  callsAtOnce = 0;
   replayPosition += 1;
   replayedCount += 1;
 }
@@ -200,6 +201,7 @@ function happenedAgain(time) {
  */
 function happened(kind, id) {
   advanceClock(liveTime());
+  callsAtOnce = 0;
   newEvents.push([kind, id, clockTime]);
 }
 
